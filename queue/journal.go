@@ -1,0 +1,225 @@
+package queue
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+)
+
+// Op names what an operator did.
+type Op string
+
+// The operations.
+const (
+	OpEnqueue    Op = "enqueue"
+	OpRedrive    Op = "redrive"
+	OpDelete     Op = "delete"
+	OpReschedule Op = "reschedule"
+	OpEdit       Op = "edit"
+	OpPurge      Op = "purge"
+	OpUndo       Op = "undo"
+)
+
+// Outcome is what became of one message of an operation.
+type Outcome string
+
+// The outcomes.
+const (
+	Done    Outcome = "done"
+	Gone    Outcome = "gone"    // not there any more, or (undo) already back; nothing changed
+	Refused Outcome = "refused" // the server or redq said no; nothing changed
+	Unknown Outcome = "unknown" // sent, and the answer never came
+)
+
+// RecordKind says what a journal record reports.
+type RecordKind string
+
+// The kinds of record, in the order they appear for one entry.
+const (
+	Intent     RecordKind = "intent"  // about to be asked: written and synced before the server is
+	Answered   RecordKind = "outcome" // what the server said
+	UndoIntent RecordKind = "undo"    // an undo is about to be asked
+	Undone     RecordKind = "undone"  // what the server said to the undo
+)
+
+// Record is one line of the undo journal: one message of one operation. The
+// lines of an operation share Entry. Its JSON form is redq's own.
+type Record struct {
+	Kind  RecordKind
+	Entry string // id of the operation
+	// Seq is the number of the message in the operation, from 0. A purge has one
+	// more record a key, with a negative Seq and no message: its ToKey is the
+	// private key that holds what was not freed yet.
+	Seq    int
+	Time   time.Time // the client's clock
+	Server string    // host:port/db, without a password
+	Queue  string
+
+	Op      Op      // Intent only, like all that follows but Outcome
+	Message Message // where it was: place, key, index, length, score, bytes
+	ToPlace Place   // redrive: where it went
+	ToKey   string
+	ToScore Score // reschedule, and moves into delayed: the new score
+	// End is, for redrive, the end of the target it was pushed to, and for purge
+	// the end of the list where the oldest message lay.
+	End     End
+	Payload []byte // edit: the new bytes
+
+	Outcome Outcome // Answered and Undone only
+}
+
+// Journal keeps what is needed to undo. Append returns only when all records
+// will survive a crash of the machine; an error means that nothing may be asked
+// of the server. Implementations are safe for concurrent use, also by several processes.
+type Journal interface {
+	Append(records ...Record) error
+}
+
+// Entry is one operation put together from its records.
+type Entry struct {
+	ID     string
+	Time   time.Time
+	Op     Op
+	Server string
+	Queue  string
+	Items  []Item
+}
+
+// Item is one message of an entry.
+type Item struct {
+	Record          // the intent
+	Outcome Outcome // "" when no answer was recorded: the process died in between
+	Tried   bool    // an undo was begun
+	Undone  Outcome // "" when no answer to an undo was recorded
+}
+
+// Undoable reports whether an undo of the item could change anything.
+func (i Item) Undoable() bool {
+	if i.Outcome == Gone || i.Outcome == Refused {
+		return false
+	}
+	return i.Undone != Done && i.Undone != Gone
+}
+
+// Unsure reports whether nobody knows if the operation (or a former undo)
+// happened to the item: the process died, or the answer was lost.
+func (i Item) Unsure() bool {
+	return i.Outcome == "" || i.Outcome == Unknown || i.Tried && i.Undone != Done && i.Undone != Gone
+}
+
+// Undoable returns how many items of the entry could still be undone.
+func (e Entry) Undoable() int {
+	n := 0
+	for _, it := range e.Items {
+		if it.Undoable() {
+			n++
+		}
+	}
+	return n
+}
+
+// record is the wire form of Record. Bytes that are valid UTF-8 stay readable,
+// others are base64, so that the journal can be read with a pager and grep.
+type record struct {
+	Kind     RecordKind `json:"kind"`
+	Entry    string     `json:"entry"`
+	Seq      int        `json:"seq"`
+	Time     time.Time  `json:"time"`
+	Server   *text      `json:"server,omitempty"`
+	Queue    *text      `json:"queue,omitempty"`
+	Op       Op         `json:"op,omitempty"`
+	Place    Place      `json:"place,omitempty"`
+	Key      *text      `json:"key,omitempty"`
+	Index    int64      `json:"index,omitempty"`
+	Len      int64      `json:"len,omitempty"`
+	Score    Score      `json:"score,omitempty"`
+	Payload  *text      `json:"payload,omitempty"`
+	ToPlace  Place      `json:"to_place,omitempty"`
+	ToKey    *text      `json:"to_key,omitempty"`
+	ToScore  Score      `json:"to_score,omitempty"`
+	End      End        `json:"end,omitempty"`
+	NewBytes *text      `json:"new_payload,omitempty"`
+	Outcome  Outcome    `json:"outcome,omitempty"`
+}
+
+// text is bytes as JSON: a string, or {"b64": …} when they are not valid UTF-8.
+type text []byte
+
+func (t text) MarshalJSON() ([]byte, error) {
+	if utf8.Valid(t) {
+		return json.Marshal(string(t))
+	}
+	return json.Marshal(map[string]string{"b64": base64.StdEncoding.EncodeToString(t)})
+}
+
+func (t *text) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		err := json.Unmarshal(b, &s)
+		*t = text(s)
+		return err
+	}
+	var o struct {
+		B64 []byte `json:"b64"`
+	}
+	err := json.Unmarshal(b, &o)
+	*t = text(o.B64)
+	return err
+}
+
+func textOf(s string) *text {
+	if s == "" {
+		return nil
+	}
+	t := text(s)
+	return &t
+}
+
+func (t *text) string() string {
+	if t == nil {
+		return ""
+	}
+	return string(*t)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Record) MarshalJSON() ([]byte, error) {
+	w := record{
+		Kind: r.Kind, Entry: r.Entry, Seq: r.Seq, Time: r.Time,
+		Server: textOf(r.Server), Queue: textOf(r.Queue), Op: r.Op, Outcome: r.Outcome,
+	}
+	if r.Kind == Intent {
+		payload := text(r.Message.Payload)
+		w.Place, w.Key, w.Payload = r.Message.Place, textOf(r.Message.Key), &payload
+		w.Index, w.Len, w.Score = r.Message.Index, r.Message.Len, r.Message.Score
+		w.ToPlace, w.ToKey, w.ToScore, w.End = r.ToPlace, textOf(r.ToKey), r.ToScore, r.End
+		if r.Payload != nil {
+			edited := text(r.Payload)
+			w.NewBytes = &edited
+		}
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Record) UnmarshalJSON(b []byte) error {
+	var w record
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	*r = Record{
+		Kind: w.Kind, Entry: w.Entry, Seq: w.Seq, Time: w.Time,
+		Server: w.Server.string(), Queue: w.Queue.string(), Op: w.Op, Outcome: w.Outcome,
+		Message: Message{Place: w.Place, Key: w.Key.string(), Index: w.Index, Len: w.Len, Score: w.Score},
+		ToPlace: w.ToPlace, ToKey: w.ToKey.string(), ToScore: w.ToScore, End: w.End,
+	}
+	if w.Payload != nil {
+		r.Message.Payload = []byte(*w.Payload)
+		r.Message.Size = int64(len(r.Message.Payload))
+	}
+	if w.NewBytes != nil {
+		r.Payload = []byte(*w.NewBytes)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Purged is a purge's result so far.
+type Purged struct {
+	Entry string
+	Taken int64 // messages in the snapshot
+	Freed int64 // of those, freed so far
+}
+
+// A piece of a purge is bounded in messages and bytes, so that freeing it is no stall.
+const (
+	pieceMessages = 1000
+	pieceBytes    = 4 << 20
+)
+
+// Purge empties a place as it is now: each key is renamed to a private one in one
+// step (what arrives later stays), its messages are written to the journal, and it
+// is freed in pieces. progress, when not nil, is called after each piece.
+//
+// When it stops half-way the messages that are left lie in the private key, which
+// the journal names: Undo brings all of them back.
+func (c *Client) Purge(ctx context.Context, q Queue, p Place, progress func(Purged)) (Purged, error) {
+	var sum Purged
+	if c.opts.ReadOnly {
+		return sum, ErrReadOnly
+	}
+	keys := q.Keys(p)
+	if len(keys) == 0 {
+		return sum, fmt.Errorf("%w: %s", ErrNoSuchPlace, p)
+	}
+	run := purge{c: c, queue: q, place: p, entry: rand.Text(), sum: &sum, progress: progress}
+	if c.opts.Journal != nil {
+		sum.Entry = run.entry
+	}
+	for i, key := range keys {
+		if err := run.key(ctx, key, i); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
+
+// purge is one purge under way.
+type purge struct {
+	c        *Client
+	queue    Queue
+	place    Place
+	entry    string
+	seq      int
+	sum      *Purged
+	progress func(Purged)
+}
+
+func (p *purge) intent(seq int, m Message) Record {
+	return Record{
+		Kind: Intent, Entry: p.entry, Seq: seq, Time: time.Now(), Server: p.c.address,
+		Queue: p.queue.Name, Op: OpPurge, Message: m, End: oldestEnd(p.queue, p.place),
+	}
+}
+
+func (p *purge) answer(r Record, o Outcome) Record {
+	return Record{Kind: Answered, Entry: p.entry, Seq: r.Seq, Time: time.Now(), Outcome: o}
+}
+
+// key purges one key of the place, the nth.
+func (p *purge) key(ctx context.Context, key string, nth int) error {
+	private := privateKey(key, p.entry+fmt.Sprint(nth))
+	if err := p.c.oneSlot(key, private); err != nil {
+		return err
+	}
+	header := p.intent(-1-nth, Message{Place: p.place, Key: key})
+	header.ToKey = private
+	if err := p.c.record(header); err != nil {
+		return err
+	}
+	taken := p.ask(ctx, &call{script: scriptSnapshot, keys: []string{key, private}, args: []any{kind(p.place)}})
+	res := taken.result()
+	if err := p.c.record(p.answer(header, res.Outcome)); err != nil {
+		p.c.logf("journal: %v", err)
+	}
+	switch {
+	case errors.Is(res.Err, ErrGone):
+		return nil // an empty key is purged already
+	case res.Err != nil:
+		return res.Err
+	}
+	p.sum.Taken += taken.num(1)
+	if err := p.free(ctx, key, private, taken.num(1)); err != nil {
+		return fmt.Errorf("the purge stopped after %d of %d messages (what is left was taken out of %s; an undo brings all back): %w",
+			p.sum.Freed, p.sum.Taken, p.place, err)
+	}
+	return nil
+}
+
+// free writes the snapshot to the journal and trims it, piece by piece from the head.
+func (p *purge) free(ctx context.Context, key, private string, left int64) error {
+	total := left
+	for left > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		piece, err := p.piece(ctx, private)
+		if err != nil {
+			return err
+		}
+		if len(piece) == 0 {
+			return fmt.Errorf("%w: the snapshot has changed", ErrGone)
+		}
+		records := make([]Record, len(piece))
+		for i, m := range piece {
+			m.Key, m.Index, m.Len = key, total-left+int64(i), total
+			records[i] = p.intent(p.seq, m)
+			p.seq++
+		}
+		if err := p.c.record(records...); err != nil {
+			return err
+		}
+		trimmed := p.ask(ctx, &call{script: scriptTrim, keys: []string{private}, args: []any{kind(p.place), len(piece), left}})
+		res := trimmed.result()
+		answers := make([]Record, len(records))
+		for i, r := range records {
+			answers[i] = p.answer(r, res.Outcome)
+		}
+		if err := p.c.record(answers...); err != nil {
+			p.c.logf("journal: %v", err)
+		}
+		if res.Err != nil {
+			return res.Err
+		}
+		left -= int64(len(piece))
+		p.sum.Freed += int64(len(piece))
+		if p.progress != nil {
+			p.progress(*p.sum)
+		}
+	}
+	return nil
+}
+
+// piece reads the first messages of the snapshot, whole.
+func (p *purge) piece(ctx context.Context, private string) ([]Message, error) {
+	snapshot := Queue{Name: p.queue.Name, Dead: private}
+	place := Dead
+	if p.place == Delayed {
+		snapshot, place = Queue{Name: p.queue.Name, Delayed: private}, Delayed
+	}
+	page, err := p.c.Peek(ctx, snapshot, place, 0, pieceMessages)
+	if err != nil {
+		return nil, err
+	}
+	bytes := 0
+	for i, m := range page.Messages {
+		if bytes >= pieceBytes {
+			return page.Messages[:i], nil
+		}
+		if !m.Complete() {
+			if m, err = p.c.Load(ctx, m); err != nil {
+				return nil, err
+			}
+		}
+		m.Place = p.place
+		page.Messages[i] = m
+		bytes += len(m.Payload)
+	}
+	return page.Messages, nil
+}
+
+// ask runs one call, which an operator who cancels does not cut short.
+func (p *purge) ask(ctx context.Context, cl *call) *call {
+	sending, done := context.WithTimeout(context.WithoutCancel(ctx), p.c.patience())
+	defer done()
+	p.c.runCalls(sending, []*call{cl})
+	return cl
+}

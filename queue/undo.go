@@ -1,0 +1,157 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Undo puts back what an entry took, as near to the old position as can be.
+// Messages that are already back, or were taken since, are Gone and left alone.
+// An entry of another server is refused. The report has one result an item of the entry.
+//
+// It is safe to ask again after a crash: an item whose undo was begun, or whose
+// first outcome is not known, is only put back when the place does not hold its
+// bytes. Two processes must not undo one entry at the same moment.
+func (c *Client) Undo(ctx context.Context, e Entry) Report {
+	report := Report{Op: OpUndo, Queue: e.Queue, Entry: e.ID, Results: make([]Result, len(e.Items))}
+	all := make([]int, len(e.Items))
+	for i := range all {
+		all[i] = i
+	}
+	switch {
+	case c.opts.ReadOnly:
+		refuse(report.Results, all, ErrReadOnly)
+		return report
+	case e.Server != c.address:
+		refuse(report.Results, all, fmt.Errorf("this happened on %s, and the connection is to %s", e.Server, c.address))
+		return report
+	}
+	var order []int
+	for _, i := range undoOrder(e.Items) {
+		switch it := e.Items[i]; {
+		case it.Undone == Done || it.Undone == Gone:
+			report.Results[i] = resultOf(ErrAlreadyBack)
+		case !it.Undoable():
+			report.Results[i] = resultOf(fmt.Errorf("%w: it was %s, so there is nothing to undo", ErrGone, it.Outcome))
+		case it.Seq < 0:
+			report.Results[i] = c.rejoin(ctx, it)
+		default:
+			order = append(order, i)
+		}
+	}
+	ms := make([]Message, len(e.Items))
+	for i, it := range e.Items {
+		ms[i] = it.Message
+	}
+	c.inBatches(ctx, order, ms, report.Results, Undone, func(i int, _ Message) (step, error) {
+		r := e.Items[i].Record
+		r.Kind, r.Time = UndoIntent, time.Now()
+		cl, err := c.undoCall(e.Items[i])
+		return step{record: &r, call: cl}, err
+	})
+	for i, it := range e.Items {
+		var moved *RescheduledError
+		if it.Op == OpReschedule && errors.As(report.Results[i].Err, &moved) && moved.Now == it.Message.Score {
+			report.Results[i] = resultOf(ErrAlreadyBack)
+		}
+	}
+	return report
+}
+
+// undoOrder puts the items in an order in which each can be put at its old
+// distance from an end: those counted from the head from the head on, then those
+// counted from the tail from the tail on. The private keys of a purge come first.
+func undoOrder(items []Item) []int {
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	rank := func(it Item) (group int, at int64) {
+		switch {
+		case it.Seq < 0:
+			return 0, 0
+		case it.Message.Place != Delayed && restoreFrom(it) == "tail":
+			return 2, -it.Message.Index
+		}
+		return 1, it.Message.Index
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		ga, ia := rank(items[a])
+		gb, ib := rank(items[b])
+		return cmp.Or(cmp.Compare(ga, gb), cmp.Compare(ia, ib))
+	})
+	return order
+}
+
+// restoreFrom says from which end the old position is counted: for a purge the
+// end where the oldest lay, since all that came later lies at the other; else the nearer.
+func restoreFrom(it Item) string {
+	m := it.Message
+	if it.Op == OpPurge {
+		if it.End == Left {
+			return "head"
+		}
+		return "tail"
+	}
+	if m.Index <= m.Len-1-m.Index {
+		return "head"
+	}
+	return "tail"
+}
+
+// undoCall says what takes one item back.
+func (c *Client) undoCall(it Item) (*call, error) {
+	m := it.Message
+	unsure := it.Unsure()
+	switch it.Op {
+	case OpDelete, OpPurge:
+		return &call{script: scriptRestore, keys: []string{m.Key}, args: []any{
+			m.Payload, kind(m.Place), restoreFrom(it), m.Index, m.Len, string(m.Score), mark(), searchLimit, flag(unsure),
+		}}, nil
+	case OpRedrive:
+		// Where it lies now is not known but for the end it was pushed to.
+		now := Message{Payload: m.Payload, Place: it.ToPlace, Key: it.ToKey, Index: 0, Len: 1}
+		return c.moveCall(now, m.Key, m.Place, restoreFrom(it), m, unsure), c.oneSlot(m.Key, it.ToKey)
+	case OpReschedule:
+		return rescheduleCall(m.Key, m.Payload, it.ToScore, m.Score), nil
+	case OpEdit:
+		edited := m
+		edited.Payload = it.Payload
+		return replaceCall(edited, m.Payload), nil
+	}
+	return nil, fmt.Errorf("%s cannot be undone", it.Op)
+}
+
+// rejoin brings back what a purge had set aside and not yet freed.
+func (c *Client) rejoin(ctx context.Context, it Item) Result {
+	if err := c.record(Record{Kind: UndoIntent, Entry: it.Entry, Seq: it.Seq, Time: time.Now()}); err != nil {
+		return resultOf(err)
+	}
+	res := c.rejoinKey(ctx, it)
+	if err := c.record(Record{Kind: Undone, Entry: it.Entry, Seq: it.Seq, Time: time.Now(), Outcome: res.Outcome}); err != nil {
+		c.logf("journal: %v", err)
+	}
+	if errors.Is(res.Err, ErrGone) { // all of it was freed: the items bring it back
+		return Result{Outcome: Done}
+	}
+	return res
+}
+
+// rejoinPiece is how many messages one step of rejoinKey brings back.
+const rejoinPiece = 200
+
+func (c *Client) rejoinKey(ctx context.Context, it Item) Result {
+	for {
+		cl := &call{script: scriptRejoin, keys: []string{it.ToKey, it.Message.Key}, args: []any{
+			kind(it.Message.Place), string(it.End), rejoinPiece,
+		}}
+		c.runCalls(ctx, []*call{cl})
+		if res := cl.result(); res.Outcome != Done || cl.num(1) == 0 {
+			return res
+		}
+	}
+}
