@@ -66,7 +66,9 @@ type Record struct {
 	End     End
 	Payload []byte // edit: the new bytes
 
-	Outcome Outcome // Answered and Undone only
+	// Outcome is for Answered and Undone only. An Answered record of a list may also
+	// say in Message.Index and Len where the message really was when it was taken.
+	Outcome Outcome
 }
 
 // Journal keeps what is needed to undo. Append returns only when all records
@@ -189,10 +191,11 @@ func (r Record) MarshalJSON() ([]byte, error) {
 		Kind: r.Kind, Entry: r.Entry, Seq: r.Seq, Time: r.Time,
 		Server: textOf(r.Server), Queue: textOf(r.Queue), Op: r.Op, Outcome: r.Outcome,
 	}
+	w.Index, w.Len = r.Message.Index, r.Message.Len
 	if r.Kind == Intent {
 		payload := text(r.Message.Payload)
 		w.Place, w.Key, w.Payload = r.Message.Place, textOf(r.Message.Key), &payload
-		w.Index, w.Len, w.Score = r.Message.Index, r.Message.Len, r.Message.Score
+		w.Score = r.Message.Score
 		w.ToPlace, w.ToKey, w.ToScore, w.End = r.ToPlace, textOf(r.ToKey), r.ToScore, r.End
 		if r.Payload != nil {
 			edited := text(r.Payload)

@@ -6,9 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"redq/queue"
 	"redq/queue/queuetest"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // reader connects to a test server.
 func reader(t testing.TB, url string) *queue.Client {

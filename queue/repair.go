@@ -282,6 +282,9 @@ func (c *Client) perform(ctx context.Context, batch []step, answer RecordKind, r
 		}
 		results[s.index] = res
 		answers[i] = Record{Kind: answer, Entry: s.record.Entry, Seq: s.record.Seq, Time: time.Now(), Outcome: res.Outcome}
+		if res.Outcome == Done && (s.call.script == scriptRemove || s.call.script == scriptMove) {
+			answers[i].Message.Index, answers[i].Message.Len = s.call.num(1), s.call.num(2)
+		}
 	}
 	// The answers only spare a later undo some questions: without them it looks itself.
 	if err := c.record(answers...); err != nil {
@@ -430,8 +433,8 @@ func oldestEnd(q Queue, p Place) End {
 	return Right // backup and dead: newest at the head
 }
 
-func inOrder(ms []Message) []int {
-	order := make([]int, len(ms))
+func inOrder[T any](all []T) []int {
+	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
 	}

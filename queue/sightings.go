@@ -135,9 +135,6 @@ func (s *sightings) expire(now time.Time) {
 	}
 }
 
-// clear forgets all: the list is empty.
-func (s *sightings) clear() { s.copies, s.n = nil, 0 }
-
 // age returns how long the latest copy of fp has been seen at least; 0 when none was.
 func (s *sightings) age(fp fingerprint, now time.Time) time.Duration {
 	var newest time.Time

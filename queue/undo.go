@@ -18,10 +18,7 @@ import (
 // bytes. Two processes must not undo one entry at the same moment.
 func (c *Client) Undo(ctx context.Context, e Entry) Report {
 	report := Report{Op: OpUndo, Queue: e.Queue, Entry: e.ID, Results: make([]Result, len(e.Items))}
-	all := make([]int, len(e.Items))
-	for i := range all {
-		all[i] = i
-	}
+	all := inOrder(e.Items)
 	switch {
 	case c.opts.ReadOnly:
 		refuse(report.Results, all, ErrReadOnly)
@@ -62,27 +59,17 @@ func (c *Client) Undo(ctx context.Context, e Entry) Report {
 	return report
 }
 
-// undoOrder puts the items in an order in which each can be put at its old
-// distance from an end: those counted from the head from the head on, then those
-// counted from the tail from the tail on. The private keys of a purge come first.
+// undoOrder takes the items back in the opposite order to the one they were taken
+// in, so that each finds the list as long as it left it. The private keys of a
+// purge come first; its pieces were taken from the head.
 func undoOrder(items []Item) []int {
-	order := make([]int, len(items))
-	for i := range order {
-		order[i] = i
-	}
-	rank := func(it Item) (group int, at int64) {
-		switch {
-		case it.Seq < 0:
-			return 0, 0
-		case it.Message.Place != Delayed && restoreFrom(it) == "tail":
-			return 2, -it.Message.Index
-		}
-		return 1, it.Message.Index
-	}
+	order := inOrder(items)
 	slices.SortStableFunc(order, func(a, b int) int {
-		ga, ia := rank(items[a])
-		gb, ib := rank(items[b])
-		return cmp.Or(cmp.Compare(ga, gb), cmp.Compare(ia, ib))
+		x, y := items[a], items[b]
+		if x.Seq < 0 || y.Seq < 0 || x.Op == OpPurge && x.End == Left {
+			return cmp.Compare(x.Seq, y.Seq)
+		}
+		return cmp.Compare(y.Seq, x.Seq)
 	})
 	return order
 }

@@ -44,6 +44,21 @@ func TestUndoPutsDeletedMessagesBackInPlace(t *testing.T) {
 	})
 }
 
+// The page an operator acts on is a moment old: what counts is where the message
+// lay when it was taken.
+func TestUndoAfterActingOnAnOldPage(t *testing.T) {
+	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
+		c, j := open(t, s)
+		q := orders()
+		push(t, s, "orders:backup", "c", "b", "a")
+		ms := peek(t, c, q, queue.Backup)
+		wantAll(t, c.Redrive(t.Context(), q, ms[:1], queue.RedriveOptions{}), queue.Done)
+		r := c.Delete(t.Context(), q, ms[1:2])
+		wantAll(t, c.Undo(t.Context(), entry(t, j, r.Entry)), queue.Done)
+		wantList(t, s, "orders:backup", "b", "a")
+	})
+}
+
 func wantAll(t testing.TB, r queue.Report, want queue.Outcome) {
 	t.Helper()
 	if n := r.Count(want); n != len(r.Results) {

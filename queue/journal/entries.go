@@ -126,6 +126,9 @@ func addRecord(e *queue.Entry, at map[int]int, r queue.Record) {
 	switch r.Kind {
 	case queue.Answered:
 		it.Outcome = r.Outcome
+		if r.Message.Len > 0 { // where it really was, not where it was last seen
+			it.Message.Index, it.Message.Len = r.Message.Index, r.Message.Len
+		}
 	case queue.UndoIntent:
 		it.Tried, it.Undone = true, ""
 	case queue.Undone:

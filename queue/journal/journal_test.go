@@ -132,6 +132,7 @@ func TestUndoState(t *testing.T) {
 		{"refused, then undone", []queue.Record{
 			answer(queue.Undone, "e", 1, queue.Refused), answer(queue.UndoIntent, "e", 1, ""),
 			answer(queue.Undone, "e", 1, queue.Done)}, 2},
+		{"begun again", []queue.Record{answer(queue.Undone, "e", 1, queue.Gone), answer(queue.UndoIntent, "e", 1, "")}, 3},
 		{"an answer to nothing", []queue.Record{answer(queue.Undone, "e", 9, queue.Done), answer(queue.Undone, "f", 0, queue.Done)}, 3},
 	}
 	for _, tt := range tests {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -184,8 +185,12 @@ func TestMsgPack(t *testing.T) {
 		"never used":  "\x91\xc1",
 		"nested":      strings.Repeat("\x91", 5000) + "\x01",
 	} {
-		if got := Detect([]byte(in), false); got != Binary {
-			t.Errorf("%s: taken for %s", name, got)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := Detect([]byte(in), false)
+		runtime.ReadMemStats(&after)
+		if made := after.TotalAlloc - before.TotalAlloc; got != Binary || made > 8<<20 {
+			t.Errorf("%s: taken for %s, %d bytes allocated", name, got, made)
 		}
 	}
 }
@@ -218,6 +223,26 @@ func TestDecodeIsBounded(t *testing.T) {
 				t.Errorf("note: %q", d.Note)
 			}
 		})
+	}
+}
+
+func TestReadUpToReadsNoMore(t *testing.T) {
+	in := bytes.NewReader(make([]byte, 10<<20))
+	got, err := readUpTo(in, 1000)
+	if len(got) != 1000 || !errors.Is(err, errLimit) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if read := 10<<20 - in.Len(); read > 1001 {
+		t.Errorf("%d bytes were read", read)
+	}
+}
+
+// The indentation of deep nesting must not grow with the square of the depth.
+func TestDeepNestingIsShownWhole(t *testing.T) {
+	in := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
+	d := Decode([]byte(in), 0)
+	if got := strings.Join(strings.Fields(string(d.Pretty)), ""); got != in || d.Note != "" {
+		t.Errorf("%d of %d brackets, note %q", len(got), len(in), d.Note)
 	}
 }
 

@@ -11,8 +11,8 @@
 -- ARGV[10], ARGV[11] old position and length for head and tail
 -- ARGV[12] how many entries to search from each end
 -- ARGV[13] '1': answer back when the target holds equal bytes already
--- Returns {done, left in source, length of target} | {gone} | {far} | {type, key, type}
---         | {exists, score} | {changed, score} | {back}
+-- Returns {done, position, length before} (of a source list, 0 0 of a zset) | {gone} | {far}
+--         | {type, key, type} | {exists, score} | {changed, score} | {back}
 local src, dst, payload, mark, limit = KEYS[1], KEYS[2], ARGV[1], ARGV[9], tonumber(ARGV[12])
 local ok, found = holds(src, ARGV[2])
 if not ok then return { 'type', src, found } end
@@ -69,5 +69,4 @@ if failed(removed) then
   end
   return removed
 end
-local left = ARGV[2] == 'list' and n - 1 or redis.call('ZCARD', src)
-return { 'done', left, put }
+return { 'done', at or 0, n or 0 }

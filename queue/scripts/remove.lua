@@ -6,7 +6,7 @@
 -- ARGV[5] zset: the score that was seen, '' for any
 -- ARGV[6] a mark that no message equals
 -- ARGV[7] how many entries to search from each end
--- Returns {done, left} | {gone} | {far} | {type, key, type} | {changed, score}
+-- Returns {done, position, length before} (of a list, 0 0 of a zset) | {gone} | {far} | {type, key, type} | {changed, score}
 local key, payload = KEYS[1], ARGV[1]
 local ok, found = holds(key, ARGV[2])
 if not ok then return { 'type', key, found } end
@@ -17,7 +17,7 @@ if ARGV[2] == 'zset' then
   if ARGV[5] ~= '' and not samescore(score, ARGV[5]) then return { 'changed', score } end
   local removed = redis.pcall('ZREM', key, payload)
   if failed(removed) then return removed end
-  return { 'done', redis.call('ZCARD', key) }
+  return { 'done', 0, 0 }
 end
 
 local at, n, far = locate(key, payload, tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[7]))
@@ -25,4 +25,4 @@ if far then return { 'far' } end
 if not at then return { 'gone' } end
 local removed = cut(key, at, n, payload, ARGV[6])
 if failed(removed) then return removed end
-return { 'done', n - 1 }
+return { 'done', at, n }

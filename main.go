@@ -1,0 +1,65 @@
+// Command redq is a terminal dashboard for the message queues that applications
+// keep in Redis lists and sorted sets. This file wires its parts together and
+// knows nothing else.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"redq/model"
+	"redq/queue/layout"
+	"redq/ui"
+	"redq/ui/cli"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// The first signal asks for an end in good order; a second one ends at once.
+	context.AfterFunc(ctx, stop)
+
+	program := cli.Program{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Env: os.Getenv, Now: time.Now, Version: version(),
+		Dashboard: dashboard,
+	}
+	return program.Run(ctx, os.Args[1:])
+}
+
+// dashboard shows a session until somebody leaves it.
+func dashboard(ctx context.Context, s cli.Session) error {
+	cfg := model.Config{
+		Backend:  model.NewLive(s.Client, s.Journal, layout.Options{Match: s.Match, Named: s.Queues}),
+		Address:  s.Client.Address(),
+		ReadOnly: s.Client.ReadOnly(),
+		Refresh:  s.Refresh,
+		Pinned:   s.Queues,
+		Match:    s.Match,
+	}
+	if s.Demo {
+		cfg.Demo = s.Client.Address()
+	}
+	return ui.Run(ctx, ui.Options{
+		Model:   cfg,
+		NoMouse: !s.Mouse,
+		Logf:    func(format string, args ...any) { s.Log.Error(fmt.Sprintf(format, args...)) },
+		Log:     s.LogPath,
+	})
+}
+
+// version is what the Go toolchain knows of this build.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown version)"
+	}
+	return info.Main.Version
+}

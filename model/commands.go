@@ -1,0 +1,248 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"redq/queue"
+	"redq/queue/payload"
+)
+
+// How much one request may do.
+const (
+	searchPages  = 10     // pages a step of a search
+	copiesLimit  = 10_000 // entries from each end in which identical copies are counted
+	perMessage   = 20 * time.Millisecond
+	purgeTimeout = 10 * time.Minute
+)
+
+// request makes a command of a call that may block: bounded in time, and with a
+// panic turned into a message, for one in a command would leave the terminal raw.
+func (m Model) request(timeout time.Duration, call func(context.Context) tea.Msg) tea.Cmd {
+	now := m.cfg.Now
+	return func() (answer tea.Msg) {
+		defer func() {
+			if v := recover(); v != nil {
+				answer = commandPanickedMsg{value: v, stack: debug.Stack(), at: now()}
+			}
+		}()
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		return call(ctx)
+	}
+}
+
+// after makes a timer. It is built only where it starts: one of Bubble Tea runs
+// from its making.
+func (m Model) after(d time.Duration, due tea.Msg) tea.Cmd { return m.cfg.After(d, due) }
+
+// tick is the timer of Bubble Tea.
+func tick(d time.Duration, due tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return due })
+}
+
+func (m Model) sampleCmd(gen int, forced bool) tea.Cmd {
+	b := m.cfg.Backend
+	qs := make([]queue.Queue, len(m.Overview.Rows))
+	for i, r := range m.Overview.Rows {
+		qs[i] = r.Queue
+	}
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		if len(qs) > 0 {
+			poll, err := b.Sample(ctx, qs)
+			return queuesSampledMsg{gen: gen, poll: poll, err: err, forced: forced}
+		}
+		// Nothing to sample: only whether the server is there.
+		s, err := b.Server(ctx)
+		return queuesSampledMsg{gen: gen, poll: queue.Poll{Now: s.Now, Took: s.Ping, Commands: 1}, err: err, forced: forced}
+	})
+}
+
+func (m Model) serverCmd(gen int) tea.Cmd {
+	b := m.cfg.Backend
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		s, err := b.Server(ctx)
+		return serverSeenMsg{gen: gen, server: s, err: err}
+	})
+}
+
+// discoverCmd makes one step of the scan; again starts a new one.
+func (m Model) discoverCmd(gen int, again bool) tea.Cmd {
+	b := m.cfg.Backend
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		if again {
+			b.Rediscover()
+		}
+		d, err := b.Discover(ctx)
+		return queuesDiscoveredMsg{gen: gen, discovery: d, err: err}
+	})
+}
+
+func (m Model) peekCmd(gen int, q queue.Queue, p queue.Place, from int64, n int, forced bool) tea.Cmd {
+	b := m.cfg.Backend
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		a := pagePeekedMsg{gen: gen, queue: q.Name, place: p, forced: forced}
+		var read queue.Page
+		read, a.err = b.Peek(ctx, q, p, from, n)
+		if a.err == nil && len(read.Messages) == 0 && read.Total > 0 {
+			// The place has shrunk behind what was asked for: its end is what is left to show.
+			read, a.err = b.Peek(ctx, q, p, max(0, read.Total-int64(n)), n)
+		}
+		a.page = readyRows(q, read, b.Age)
+		return a
+	})
+}
+
+func (m Model) searchCmd(q queue.Queue, l List) tea.Cmd {
+	b := m.cfg.Backend
+	gen, match, from := l.Search.gen, l.Search.matcher, l.Search.next
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		hits := func(msg queue.Message) bool { return match.Match(msg.Payload) }
+		ms, next, err := b.Search(ctx, q, l.Place, from, hits, maxMatches, searchPages)
+		f := found{next: next, err: err, rows: make([]MessageRow, len(ms))}
+		for i, msg := range ms {
+			f.rows[i] = readyRow(q, msg, b.Age)
+		}
+		return placeSearchedMsg{gen: gen, queue: q.Name, place: l.Place, found: f}
+	})
+}
+
+func (m Model) distributionCmd(gen int, q queue.Queue) tea.Cmd {
+	b := m.cfg.Backend
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		d, err := b.Distribution(ctx, q)
+		return distributionReadMsg{gen: gen, queue: q.Name, dist: d, err: err}
+	})
+}
+
+func (m Model) loadCmd(gen int, msg queue.Message) tea.Cmd {
+	b := m.cfg.Backend
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		var l loadedMessage
+		var err error
+		if l.message, err = b.Load(ctx, msg); err != nil {
+			return messageLoadedMsg{gen: gen, err: err}
+		}
+		l.decoded = payload.Decode(l.message.Payload, prettyLimit)
+		// How many copies there are is good to know, and no reason to show nothing.
+		l.copies, l.more, _ = b.Copies(ctx, l.message, copiesLimit)
+		return messageLoadedMsg{gen: gen, loaded: l}
+	})
+}
+
+func (m Model) copyCmd(msg queue.Message) tea.Cmd {
+	b, copyText := m.cfg.Backend, m.cfg.Copy
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		if !msg.Complete() {
+			var err error
+			if msg, err = b.Load(ctx, msg); err != nil {
+				return payloadCopiedMsg{err: err}
+			}
+		}
+		return payloadCopiedMsg{size: len(msg.Payload), err: copyText(string(msg.Payload))}
+	})
+}
+
+func (m Model) undoListCmd(gen int) tea.Cmd {
+	b := m.cfg.Backend
+	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+		entries, err := b.UndoList(ctx, maxUndo)
+		return undoListedMsg{gen: gen, entries: entries, err: err}
+	})
+}
+
+// writeCmd asks the server for what a dialog decided.
+func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
+	b := m.cfg.Backend
+	done := func(status Status) actionDoneMsg { return actionDoneMsg{gen: gen, asked: in, status: status} }
+	bulk := func(n int) time.Duration { return m.cfg.Timeout + time.Duration(n)*perMessage }
+	switch in := in.(type) {
+	case doRedrive:
+		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
+			r := b.Redrive(ctx, q, in.ms, in.o)
+			where := "to " + shown(q.Ready)
+			if in.o.Front {
+				where += ", front"
+			}
+			return done(reportStatus(r, "re-driven", where, true)).took(r, in.ms)
+		})
+	case doDelete:
+		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
+			r := b.Delete(ctx, q, in.ms)
+			return done(reportStatus(r, "deleted", "of "+shown(in.ms[0].Key), true)).took(r, in.ms)
+		})
+	case doReschedule:
+		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
+			r := b.Reschedule(ctx, q, in.ms, in.due)
+			return done(reportStatus(r, "rescheduled", "to "+in.due.Format("2006-01-02 15:04:05"), true))
+		})
+	case doEnqueue:
+		return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
+			e, err := b.Enqueue(ctx, q, in.payload, in.o)
+			return enqueued(done(Status{}), e, err)
+		})
+	case doPurge:
+		return m.request(purgeTimeout, func(ctx context.Context) tea.Msg {
+			p, err := b.Purge(ctx, q, in.place)
+			return done(purgedStatus(p, err, in.place))
+		})
+	case doUndo:
+		return m.request(bulk(in.entry.Total), func(ctx context.Context) tea.Msg {
+			r, err := b.Undo(ctx, in.entry.ID)
+			if err != nil {
+				return done(Status{Text: explain(err), Kind: StatusError})
+			}
+			return done(undoneStatus(r, in.entry))
+		})
+	}
+	return nil
+}
+
+// took notes which messages are surely not where they were.
+func (a actionDoneMsg) took(r queue.Report, ms []queue.Message) actionDoneMsg {
+	for i, res := range r.Results {
+		if i < len(ms) && (res.Outcome == queue.Done || res.Outcome == queue.Gone) {
+			a.moved = append(a.moved, ms[i])
+		}
+	}
+	return a
+}
+
+// enqueued says what became of a new message.
+func enqueued(a actionDoneMsg, e queue.Enqueued, err error) actionDoneMsg {
+	if err == nil {
+		text := "enqueued 1 to " + shown(e.Key)
+		if e.Place == queue.Delayed && !e.Due.IsZero() {
+			text += ", due " + e.Due.Format("2006-01-02 15:04:05")
+		}
+		a.status = Status{Text: text, Kind: StatusDone}
+		return a
+	}
+	a.failed = !errors.Is(err, queue.ErrUnknownOutcome)
+	a.status = Status{Text: explain(err), Kind: StatusError}
+	if errors.Is(err, queue.ErrUnknownOutcome) {
+		a.status.Text = "outcome unknown, look before you enqueue it again: " + a.status.Text
+	}
+	errors.As(err, &a.already)
+	return a
+}
+
+func purgedStatus(p queue.Purged, err error, place queue.Place) Status {
+	s := Status{Text: fmt.Sprintf("purged %s of %s", Thousands(p.Freed), place), Kind: StatusDone}
+	switch {
+	case errors.Is(err, queue.ErrUnknownOutcome):
+		return Status{Text: "outcome unknown: " + explain(err), Kind: StatusError}
+	case err != nil:
+		return Status{Text: explain(err), Kind: StatusError}
+	case p.Taken == 0:
+		return Status{Text: fmt.Sprintf("already gone: nothing was left in %s", place), Kind: StatusWarn}
+	case p.Entry != "":
+		s.Text += " (u undoes)"
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"redq/queue"
+)
+
+// dialogGuard is how long after it opened a dialog takes no answer: what comes
+// sooner was typed before its question could be read.
+const dialogGuard = 100 * time.Millisecond
+
+// Dialog is a form over the page: one of RedriveDialog, DeleteDialog, PurgeDialog,
+// RescheduleDialog, EnqueueDialog and UndoDialog, as values.
+type Dialog interface {
+	Head() DialogHead
+	// withHead returns the dialog with another head.
+	withHead(DialogHead) Dialog
+	// typing reports whether the focus is on a text field.
+	typing() bool
+	// key takes a key and returns what is asked of the router.
+	key(k tea.KeyMsg, serverNow time.Time) (Dialog, Intent)
+}
+
+// DialogHead is what all dialogs have in common.
+type DialogHead struct {
+	Title    string
+	Server   string // address
+	Queue    string
+	Place    queue.Place
+	Keys     []string  // that will be changed, source first
+	OpenedAt time.Time // client's clock: keys typed before are no answer
+	Busy     bool      // the server was asked; keys wait
+	Note     string    // why the last key did nothing, or what is wrong with the form
+
+	queue queue.Queue // as it was when the dialog opened
+}
+
+// Head implements Dialog.
+func (h DialogHead) Head() DialogHead { return h }
+
+// Focus is the part of a dialog that reads the keys.
+type Focus uint8
+
+// The parts of dialogs. Each dialog has some of them.
+const (
+	FocusNo Focus = iota
+	FocusYes
+	FocusFront
+	FocusWrap
+	FocusPayload
+	FocusWhen
+	FocusName
+	FocusList
+)
+
+// verdict is what a key means to a question.
+type verdict uint8
+
+const (
+	verdictNone verdict = iota // it moved the focus
+	verdictYes
+	verdictNo
+	verdictOther // nothing a question knows
+)
+
+// answer reads a key that does not belong to a text field: y and n answer from
+// anywhere, enter says what has the focus, tab and the arrows move it around parts.
+func answer(k tea.KeyMsg, focus Focus, parts ...Focus) (Focus, verdict) {
+	switch k.String() {
+	case "y":
+		return focus, verdictYes
+	case "n", "q", "esc":
+		return focus, verdictNo
+	case "tab", "right", "down", "l", "j":
+		return stepFocus(focus, 1, parts), verdictNone
+	case "shift+tab", "left", "up", "h", "k":
+		return stepFocus(focus, -1, parts), verdictNone
+	case "enter":
+		switch focus {
+		case FocusYes:
+			return focus, verdictYes
+		case FocusNo:
+			return focus, verdictNo
+		}
+		return stepFocus(focus, 1, parts), verdictNone
+	}
+	return focus, verdictOther
+}
+
+func stepFocus(focus Focus, by int, parts []Focus) Focus {
+	i := max(0, slices.Index(parts, focus))
+	return parts[(i+by+len(parts))%len(parts)]
+}
+
+// noteOther is what a question says to a key it does not know.
+const noteOther = "y does it, n does not"
+
+// dialogKey takes a key while a dialog is open.
+func (m Model) dialogKey(k tea.KeyMsg) (Model, tea.Cmd) {
+	h := m.Dialog.Head()
+	switch {
+	case h.Busy:
+		h.Note = "the server was asked: its answer closes this"
+	case !m.Dialog.typing() && notOneKey(k):
+		h.Note = "ignored: several keys at once are no answer"
+	case isAnswer(k, m.Dialog.typing()) && m.Now.Sub(h.OpenedAt) < dialogGuard:
+		h.Note = "ignored: that key was typed before this opened"
+	default:
+		h.Note = ""
+		d, in := m.Dialog.withHead(h).key(k, m.ServerNow())
+		m.Dialog = d
+		return m.do(in)
+	}
+	m.Dialog = m.Dialog.withHead(h)
+	return m, nil
+}
+
+// isAnswer reports whether a key could confirm.
+func isAnswer(k tea.KeyMsg, typing bool) bool {
+	return k.Type == tea.KeyEnter || !typing && k.Type == tea.KeyRunes
+}
+
+// notOneKey reports a paste, or several keys read at once: actions ignore both.
+func notOneKey(k tea.KeyMsg) bool { return k.Paste || len(k.Runes) > 1 }
+
+// noted sets the dialog's note.
+func noted(d Dialog, note string) Dialog {
+	h := d.Head()
+	h.Note = note
+	return d.withHead(h)
+}
+
+// openDialog opens the dialog that an action asks for.
+func (m Model) openDialog(a Action) (Model, tea.Cmd) {
+	q, _ := m.selectedQueue()
+	h := DialogHead{Server: m.Conn.Address, Queue: q.Name, OpenedAt: m.Now, queue: q}
+	if m.Screen != OverviewScreen {
+		h.Place = m.Queue.Place
+	}
+	ms, marked := m.target()
+	switch a {
+	case ActRedrive:
+		m.Dialog = newRedriveDialog(h, q, ms, marked)
+	case ActDelete:
+		m.Dialog = newDeleteDialog(h, ms, marked)
+	case ActReschedule:
+		m.Dialog = newRescheduleDialog(h, q, ms, marked)
+	case ActEnqueue:
+		m.Dialog = newEnqueueDialog(h, q)
+	case ActPurge:
+		row, _ := m.Row(q.Name)
+		m.Dialog = newPurgeDialog(h, q, count(row.Sample, h.Place))
+	case ActUndo:
+		m.Dialog = newUndoDialog(h)
+		return m.listUndo()
+	}
+	return m, nil
+}
+
+// target returns the messages an action is for: the open one, the marked ones,
+// or the selected one. The set is a copy: what comes later does not change it.
+func (m Model) target() (ms []queue.Message, marked bool) {
+	switch m.Screen {
+	case MessageScreen:
+		return []queue.Message{m.Message.Message}, false
+	case QueueScreen:
+		l := m.Queue.List()
+		ms, _ = l.chosen()
+		return slices.Clone(ms), l.Marks.Len() > 0
+	}
+	return nil, false
+}
+
+// titled names a deed and its messages: "Delete 3 marked messages".
+func titled(verb string, n int, marked bool) string {
+	what := "message"
+	if n != 1 {
+		what = "messages"
+	}
+	if marked {
+		what = "marked " + what
+	}
+	return fmt.Sprintf("%s %s %s", verb, Thousands(int64(n)), what)
+}
+
+// keysOf returns the keys that messages lie in, each once.
+func keysOf(ms []queue.Message) []string {
+	var keys []string
+	for _, m := range ms {
+		if !slices.Contains(keys, m.Key) {
+			keys = append(keys, m.Key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,105 @@
+package model
+
+import (
+	"time"
+
+	"redq/queue"
+	"redq/queue/journal"
+)
+
+// Intent is what a page, a dialog or the command line asks of the router, which
+// alone makes commands. nil asks nothing.
+type Intent interface{ intent() }
+
+type (
+	openQueue   struct{ name string }
+	openMessage struct{}
+	// wantPage asks for the rows of the list in front; wantDist for the selected queue's due times.
+	wantPage struct{}
+	wantDist struct{}
+	// setFilter filters the page in front; "" shows all again.
+	setFilter struct{ text string }
+	// correct replaces a guess about a queue.
+	correct struct {
+		name string
+		with correction
+	}
+	setRefresh struct{ every time.Duration }
+	press      struct{ action Action }
+	sortBy     struct{ column Column }
+	closeIt    struct{} // the dialog
+	speak      struct{ status Status }
+
+	doRedrive struct {
+		ms []queue.Message
+		o  queue.RedriveOptions
+	}
+	doDelete     struct{ ms []queue.Message }
+	doReschedule struct {
+		ms  []queue.Message
+		due time.Time
+	}
+	doEnqueue struct {
+		payload []byte
+		o       queue.EnqueueOptions
+	}
+	doPurge struct{ place queue.Place }
+	doUndo  struct{ entry journal.Summary }
+)
+
+func (openQueue) intent()    {}
+func (openMessage) intent()  {}
+func (wantPage) intent()     {}
+func (wantDist) intent()     {}
+func (setFilter) intent()    {}
+func (correct) intent()      {}
+func (setRefresh) intent()   {}
+func (press) intent()        {}
+func (sortBy) intent()       {}
+func (closeIt) intent()      {}
+func (speak) intent()        {}
+func (doRedrive) intent()    {}
+func (doDelete) intent()     {}
+func (doReschedule) intent() {}
+func (doEnqueue) intent()    {}
+func (doPurge) intent()      {}
+func (doUndo) intent()       {}
+
+func say(kind StatusKind, text string) Intent { return speak{Status{Text: text, Kind: kind}} }
+
+// correction is what an operator said about a queue in place of a guess.
+type correction struct {
+	unit  *queue.Unit
+	push  queue.End
+	stuck time.Duration
+}
+
+// over returns the correction with what a later one says.
+func (c correction) over(later correction) correction {
+	if later.unit != nil {
+		c.unit = later.unit
+	}
+	if later.push != "" {
+		c.push = later.push
+	}
+	if later.stuck > 0 {
+		c.stuck = later.stuck
+	}
+	return c
+}
+
+// apply returns the queue as corrected.
+func (c correction) apply(q queue.Queue) queue.Queue {
+	if c.unit != nil {
+		q.Unit = *c.unit
+		q.Guessed &^= queue.GuessedUnit
+	}
+	if c.push != "" {
+		q.Push = c.push
+		q.Guessed &^= queue.GuessedPush
+	}
+	if c.stuck > 0 {
+		q.StuckAfter = c.stuck
+	}
+	return q
+}

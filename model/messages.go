@@ -1,0 +1,90 @@
+package model
+
+import (
+	"time"
+
+	"redq/queue"
+	"redq/queue/journal"
+)
+
+// Answers are named after what was done, timers end in Due. Each carries the
+// generation of the request or loop it belongs to: one that is not the present
+// one is dropped, so a late answer never overwrites a newer one.
+type (
+	queuesSampledMsg struct {
+		gen    int
+		poll   queue.Poll
+		err    error
+		forced bool // asked for by R: applied even when the view is frozen
+	}
+	pollDueMsg struct{ gen int }
+
+	serverSeenMsg struct {
+		gen    int
+		server queue.Server
+		err    error
+	}
+
+	queuesDiscoveredMsg struct {
+		gen       int
+		discovery Discovery
+		err       error
+	}
+	discoverDueMsg struct{ gen int }
+
+	pagePeekedMsg struct {
+		gen    int
+		queue  string
+		place  queue.Place
+		page   page
+		err    error
+		forced bool
+	}
+	placeSearchedMsg struct {
+		gen   int
+		queue string
+		place queue.Place
+		found found
+	}
+	distributionReadMsg struct {
+		gen   int
+		queue string
+		dist  queue.Distribution
+		err   error
+	}
+	messageLoadedMsg struct {
+		gen    int
+		loaded loadedMessage
+		err    error
+	}
+	payloadCopiedMsg struct {
+		size int
+		err  error
+	}
+
+	// actionDoneMsg is the answer to a write.
+	actionDoneMsg struct {
+		gen    int
+		asked  Intent
+		status Status
+		moved  []queue.Message // that are surely not where they were any more
+		// already is set when an enqueue found equal bytes.
+		already *queue.AlreadyDelayedError
+		failed  bool // nothing was done: a form stays open
+	}
+	undoListedMsg struct {
+		gen     int
+		entries []journal.Summary
+		err     error
+	}
+
+	// clockDueMsg moves the countdown of an outage on.
+	clockDueMsg struct{ gen int }
+
+	// commandPanickedMsg ends the program: the state can no longer be trusted.
+	commandPanickedMsg struct {
+		value any
+		stack []byte
+		at    time.Time
+	}
+)

@@ -1,0 +1,75 @@
+package ui
+
+import (
+	"strings"
+
+	"redq/model"
+)
+
+// put draws lines into r.
+func (p painter) put(r model.Rect, lines ...string) {
+	for i := range lines {
+		lines[i] = p.Base.Over(lines[i])
+	}
+	p.canvas.put(r, lines...)
+}
+
+// canvas is a screen under construction. Pieces are put into rectangles that do
+// not overlap, left before right; what is not covered stays blank.
+type canvas struct {
+	w, h int
+	rows [][]piece
+}
+
+type piece struct {
+	x, w int
+	text string
+}
+
+// piecesPerRow is how many rectangles lie beside each other at most.
+const piecesPerRow = 3
+
+func newCanvas(w, h int) *canvas {
+	c := &canvas{w: w, h: h, rows: make([][]piece, h)}
+	pieces := make([]piece, h*piecesPerRow)
+	for i := range c.rows {
+		c.rows[i] = pieces[i*piecesPerRow : i*piecesPerRow : (i+1)*piecesPerRow]
+	}
+	return c
+}
+
+// put draws lines into r: each is cut or filled to the width of r, and no more
+// of them are drawn than r is high.
+func (c *canvas) put(r model.Rect, lines ...string) {
+	for i := range min(r.H, len(lines)) {
+		y, w := r.Y+i, min(r.W, c.w-r.X)
+		if y < 0 || y >= c.h || r.X < 0 || w <= 0 {
+			continue
+		}
+		c.rows[y] = append(c.rows[y], piece{x: r.X, w: w, text: lines[i]})
+	}
+}
+
+// lines returns the rows of the screen, each exactly as wide as it.
+func (c *canvas) lines() []string {
+	out := make([]string, c.h)
+	var b strings.Builder
+	for y, row := range c.rows {
+		b.Reset()
+		b.Grow(2 * c.w)
+		x := 0
+		for _, p := range row {
+			if p.x < x {
+				continue
+			}
+			b.WriteString(blanks(p.x - x))
+			text := cut(p.text, p.w, "")
+			b.WriteString(text)
+			b.WriteString(blanks(p.w - width(text)))
+			x = p.x + p.w
+		}
+		b.WriteString(blanks(c.w - x))
+		out[y] = b.String()
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"redq/queue"
+	"redq/queue/journal"
+)
+
+// connection is an open client with what belongs to it.
+type connection struct {
+	*queue.Client
+	settings
+	// journal is nil for a command that changes nothing.
+	journal *journal.Journal
+}
+
+// server names the server for a person: the profile and the address.
+func (c connection) server() string {
+	if c.title != "" {
+		return c.title + " (" + c.Address() + ")"
+	}
+	return c.Address()
+}
+
+func (c connection) close() {
+	if c.Client != nil {
+		_ = c.Close() // all answers are in
+	}
+	if c.journal != nil {
+		_ = c.journal.Close() // every record is on the disk already
+	}
+}
+
+// connect opens a client for a command that changes nothing.
+func (r *run) connect(ctx context.Context) (connection, error) {
+	s, err := r.settings()
+	if err != nil {
+		return connection{}, err
+	}
+	return r.open(ctx, s, false)
+}
+
+// connectToChange opens a client with an undo journal. Only a dry run goes
+// together with --read-only.
+func (r *run) connectToChange(ctx context.Context, dryRun bool) (connection, error) {
+	s, err := r.settings()
+	if err != nil {
+		return connection{}, err
+	}
+	if s.options.ReadOnly && !dryRun {
+		return connection{}, queue.ErrReadOnly
+	}
+	return r.open(ctx, s, true)
+}
+
+// open opens the log, the undo journal if it is needed, and a client.
+func (r *run) open(ctx context.Context, s settings, journaled bool) (connection, error) {
+	if err := r.openLog(); err != nil {
+		return connection{}, err
+	}
+	var j *journal.Journal
+	if journaled {
+		var err error
+		if j, err = r.openJournal(); err != nil {
+			return connection{}, err
+		}
+		s.options.Journal = j
+	}
+	client, err := r.dial(ctx, s.options)
+	c := connection{client, s, j}
+	if err != nil {
+		c.close()
+		return connection{}, err
+	}
+	r.log.Info("connected", "server", c.Address(), "profile", s.title, "read_only", c.ReadOnly())
+	return c, nil
+}
+
+// dial opens a client. A password is asked for when the server wants one, none
+// was given and somebody sits at a terminal.
+func (r *run) dial(ctx context.Context, o queue.Options) (*queue.Client, error) {
+	o.Logf = r.log.printf
+	c, err := queue.Open(ctx, o)
+	if _, ok := r.terminal(); !ok || !wantsPassword(err) || o.Password != "" {
+		return c, err
+	}
+	if o.Password, err = r.askPassword(ctx, o.URL); err != nil {
+		return nil, err
+	}
+	return queue.Open(ctx, o)
+}
+
+func wantsPassword(err error) bool { return err != nil && redis.HasErrorPrefix(err, "NOAUTH") }
+
+// openLog starts the log, once.
+func (r *run) openLog() error {
+	if r.log.file != nil {
+		return nil
+	}
+	l, err := openLog(r.flags.log)
+	if err != nil {
+		return err
+	}
+	r.log = l
+	return nil
+}
+
+func (r *run) openJournal() (*journal.Journal, error) {
+	path := r.flags.journal
+	if path == "" {
+		path = journal.DefaultPath()
+	}
+	j, err := journal.Open(path, journal.Options{})
+	if err != nil {
+		return nil, failf("%v (--journal says where else to keep it, --read-only needs none)", err)
+	}
+	return j, nil
+}

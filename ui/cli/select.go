@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"redq/queue"
+	"redq/queue/filter"
+)
+
+// selection says which messages of a place an operation is about.
+type selection struct {
+	place  queue.Place
+	filter filter.Matcher
+	limit  int64 // 0: all
+}
+
+// searchPages is how many pages are read before what was found is thinned out to
+// the limit, so that a selection of few costs the memory of few.
+const searchPages = 16
+
+// collect fixes the set: it reads the messages selected, oldest first to the
+// limit, in the place's own order. What arrives later is not part of it.
+func (c connection) collect(ctx context.Context, q queue.Queue, s selection) ([]queue.Message, error) {
+	from, err := c.start(ctx, q, s)
+	if err != nil {
+		return nil, err
+	}
+	var all []queue.Message
+	match := func(m queue.Message) bool { return s.filter.Match(m.Payload) }
+	for from >= 0 {
+		var found []queue.Message
+		found, from, err = c.Search(ctx, q, s.place, from, match, math.MaxInt, searchPages)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		if s.limit > 0 && int64(len(all)) > s.limit {
+			all = s.oldest(all)
+		}
+		if s.place == queue.Delayed && int64(len(all)) == s.limit {
+			break // what follows is due later
+		}
+	}
+	return all, nil
+}
+
+// start returns the position to search from: near the tail, where the oldest
+// lie, when their number is all that matters.
+func (c connection) start(ctx context.Context, q queue.Queue, s selection) (int64, error) {
+	if s.limit == 0 || s.place == queue.Delayed || !s.filter.All() || len(q.Keys(s.place)) != 1 {
+		return 0, nil
+	}
+	page, err := c.Peek(ctx, q, s.place, 0, 1)
+	return max(0, page.Total-s.limit), err
+}
+
+// oldest keeps as many of ms as the limit allows. In a sorted set the lowest
+// score is first. A list has its newest at the head; of several lists nobody
+// knows which is older, so each gives what lies nearest to its tail.
+func (s selection) oldest(ms []queue.Message) []queue.Message {
+	if s.place == queue.Delayed {
+		return ms[:s.limit]
+	}
+	order := make([]int, len(ms))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(toTail(ms[a]), toTail(ms[b])) })
+	order = order[:s.limit]
+	slices.Sort(order)
+	kept := make([]queue.Message, len(order))
+	for i, at := range order {
+		kept[i] = ms[at]
+	}
+	return kept
+}
+
+func toTail(m queue.Message) int64 { return m.Len - m.Index }
+
+// describe is the selection in words: "backup of queueA (queueA:backup)".
+func (s selection) describe(q queue.Queue) string {
+	keys := q.Keys(s.place)
+	where := line(keys[0])
+	if len(keys) > 1 {
+		where = fmt.Sprintf("%d lists", len(keys))
+	}
+	text := fmt.Sprintf("%s of %s (%s)", s.place, line(q.Name), where)
+	if !s.filter.All() {
+		text += " matching " + line(s.filter.String())
+	}
+	return text
+}
+
+// plural returns "1 message" or "2 messages".
+func plural(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"redq/queue"
+	"redq/queue/journal"
+	"redq/queue/payload"
+)
+
+type undoFlags struct {
+	operationFlags
+	last bool
+	id   string
+}
+
+func (r *run) undo() *cobra.Command {
+	var f undoFlags
+	cmd := &cobra.Command{
+		Use:   "undo [--last | --id ID]",
+		Short: "List what can be undone, or undo it",
+		Long: `List what the undo journal holds, the newest first, or put back what an entry
+took. Messages that are back already, or were taken since, are left alone.`,
+		Args:                  noArgs,
+		DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			byID := cmd.Flags().Changed("id")
+			switch {
+			case f.last && byID:
+				return usagef("expected either --last or --id ID")
+			case !f.last && !byID && (f.yes || f.dryRun):
+				return usagef("expected --last or --id ID: what is to be undone")
+			case !f.last && !byID:
+				return r.listUndo(f)
+			}
+			return r.undoEntry(cmd.Context(), f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.last, "last", false, "undo the newest entry of this server that can be undone")
+	cmd.Flags().StringVar(&f.id, "id", "", "undo the entry `ID`")
+	f.define(cmd)
+	return cmd
+}
+
+// entryJSON is one entry of the undo journal.
+type entryJSON struct {
+	ID       string   `json:"id"`
+	Time     *string  `json:"time"`
+	Op       queue.Op `json:"op"`
+	Server   string   `json:"server"`
+	Queue    string   `json:"queue"`
+	QueueB64 *string  `json:"queue_b64,omitempty"`
+	Total    int      `json:"total"`
+	Undoable int      `json:"undoable"`
+}
+
+// listUndo lists the entries of which something can still be undone. It asks no server.
+func (r *run) listUndo(f undoFlags) error {
+	if err := r.openLog(); err != nil {
+		return err
+	}
+	j, err := r.openJournal()
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	all, err := j.Entries(0)
+	if err != nil {
+		return failf("%v", err)
+	}
+	undoable := slices.DeleteFunc(all, func(s journal.Summary) bool { return s.Undoable == 0 })
+	if f.json {
+		for _, s := range undoable {
+			e := entryJSON{ID: s.ID, Time: timeJSON(s.Time), Op: s.Op, Server: s.Server, Total: s.Total, Undoable: s.Undoable}
+			e.Queue, e.QueueB64 = textJSON(s.Queue)
+			if err := writeJSON(r.Stdout, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := r.table("ID", "TIME", "OPERATION", "SERVER", "QUEUE", "MESSAGES", "FIRST")
+	for _, s := range undoable {
+		t.row(line(s.ID), timeText(s.Time, r.Now()), line(string(s.Op)), line(s.Server), line(s.Queue),
+			fmt.Sprintf("%d of %d", s.Undoable, s.Total), payload.Preview(s.Sample, sampleBytes))
+	}
+	return t.flush()
+}
+
+func (r *run) undoEntry(ctx context.Context, f undoFlags) error {
+	c, err := r.connectToChange(ctx, f.dryRun)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	unlock, err := c.journal.Lock()
+	if err != nil {
+		return failf("%v", err)
+	}
+	defer unlock()
+	if f.last {
+		last, err := c.journal.Last(c.Address())
+		if errors.Is(err, journal.ErrNotFound) {
+			return failf("there is nothing to undo on %s", line(c.server()))
+		}
+		if err != nil {
+			return failf("%v", err)
+		}
+		f.id = last.ID
+	}
+	e, err := c.journal.Load(f.id)
+	if err != nil {
+		return failf("%v", err)
+	}
+	if e.Server != c.Address() {
+		return failf("entry %s happened on %s, and the connection is to %s", e.ID, line(e.Server), line(c.Address()))
+	}
+	return r.undoMessages(ctx, c, e, f)
+}
+
+func (r *run) undoMessages(ctx context.Context, c connection, e queue.Entry, f undoFlags) error {
+	if e.Undoable() == 0 {
+		return failf("nothing of entry %s can be undone any more", e.ID)
+	}
+	var ms []queue.Message
+	for _, it := range e.Items {
+		if it.Seq >= 0 && it.Undoable() {
+			ms = append(ms, it.Message)
+		}
+	}
+	return r.operate(ctx, c, queue.Queue{Name: e.Queue}, operation{
+		op: queue.OpUndo, past: "undone", asks: true, matched: len(e.Items), samples: ms,
+		what: fmt.Sprintf("undo the %s of %s of %s", e.Op, plural(len(ms)), line(e.Queue)),
+		do:   func(ctx context.Context) queue.Report { return c.Undo(ctx, e) },
+	}, f.operationFlags)
+}

@@ -1,0 +1,137 @@
+package ui
+
+import (
+	"math"
+	"time"
+
+	"redq/model"
+	"redq/queue"
+)
+
+// historySpan is how much time a chart and a sparkline show.
+const historySpan = 2 * time.Minute
+
+// series returns the lengths of a queue over the last two minutes in n columns,
+// the newest last. A column without a poll keeps the value of the one before; one
+// that could not be read, or lies before the first poll, is a gap.
+func (p painter) series(row model.Row, s model.Series, n int) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = gap
+	}
+	points := row.History.Points()
+	if len(points) == 0 || n == 0 {
+		return values
+	}
+	end := points[len(points)-1].At
+	column := historySpan / time.Duration(n)
+	next, last := 0, gap
+	for i := range values {
+		until := end.Add(-time.Duration(n-1-i) * column)
+		for next < len(points) && !points[next].At.After(until) {
+			last = gap
+			if points[next].OK[s] {
+				last = float64(points[next].N[s])
+			}
+			next++
+		}
+		values[i] = last
+	}
+	return values
+}
+
+// historyPanel draws the length history of a queue in a box. note is painted.
+func (p painter) historyPanel(row model.Row, s model.Series, note string, w, h int) []string {
+	title := p.Title.Paint(name(row.Queue.Name)) + p.Muted.Paint(" "+seriesName(s)+", last 2 minutes")
+	content := p.historyChart(row, s, w-boxFrame, h-2*borderWidth)
+	return p.box(boxed{title: title, note: note, ink: p.Faint}, content, w, h)
+}
+
+func seriesName(s model.Series) string {
+	switch s {
+	case model.SeriesReady:
+		return string(queue.Ready)
+	case model.SeriesBackup:
+		return string(queue.Backup)
+	case model.SeriesDelayed:
+		return string(queue.Delayed)
+	case model.SeriesDead:
+		return string(queue.Dead)
+	}
+	return "all messages"
+}
+
+// seriesOf returns the series of a place.
+func seriesOf(p queue.Place) model.Series {
+	switch p {
+	case queue.Ready:
+		return model.SeriesReady
+	case queue.Backup:
+		return model.SeriesBackup
+	case queue.Delayed:
+		return model.SeriesDelayed
+	case queue.Dead:
+		return model.SeriesDead
+	}
+	return model.SeriesTotal
+}
+
+// historyChart draws the curve with its axes into w by h cells.
+func (p painter) historyChart(row model.Row, s model.Series, w, h int) []string {
+	plot := h - 1 // the last line is the axis of time
+	if plot < 1 {
+		return nil
+	}
+	top := niceTop(math.Max(highest(p.series(row, s, w)), 0))
+	labels := p.axisLabels(top, plot)
+	columns := w - widest(labels) - 1
+	if columns < 1 {
+		return nil
+	}
+	lines := area(p.Theme, p.series(row, s, columns), top, plot)
+	for i, line := range lines {
+		tick := p.Glyphs.Border.Vertical
+		if labels[i] != "" {
+			tick = p.Glyphs.Border.Tick
+		}
+		lines[i] = p.Muted.Paint(padLeft(labels[i], widest(labels))) + p.Faint.Paint(tick) + line
+	}
+	return append(lines, blanks(widest(labels))+p.timeAxis(columns+1))
+}
+
+// axisLabels are the numbers at the left of a curve of h lines: the top, the
+// middle where there is room, and 0.
+func (p painter) axisLabels(top float64, h int) []string {
+	labels := make([]string, h)
+	labels[0] = shortNumber(int64(top), axisWidth)
+	if h > 1 {
+		labels[h-1] = "0"
+	}
+	if h >= roomForMiddle && h%2 == 1 {
+		labels[h/2] = shortNumber(int64(top/2), axisWidth)
+	}
+	return labels
+}
+
+const (
+	axisWidth     = 7
+	roomForMiddle = 5
+)
+
+// timeAxis is the foot of a chart: w cells from two minutes ago until now.
+func (p painter) timeAxis(w int) string {
+	b := p.Glyphs.Border
+	const from, middle, until = "2m ago", "1m", "now"
+	rule := func(n int) string { return p.Faint.Paint(repeat(b.Horizontal, n)) }
+	foot := p.Faint.Paint(b.Foot)
+	left := w - width(foot) - len(from) - len(until)
+	switch {
+	case left < 2:
+		return foot + rule(w-1)
+	case left < 4*len(middle):
+		return foot + p.Muted.Paint(from) + rule(left) + p.Muted.Paint(until)
+	}
+	half := w/2 - 1 - len(from) - len(middle)/2
+	return foot + p.Muted.Paint(from) + rule(half) + p.Muted.Paint(middle) +
+		rule(left-half-len(middle)) + p.Muted.Paint(until)
+}

@@ -1,0 +1,142 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+
+	"redq/model"
+	"redq/styles"
+)
+
+// Options are what the dashboard is run with. Only Model.Backend is needed.
+type Options struct {
+	Model model.Config
+	// NoMouse leaves the mouse to the terminal, so that it can select text.
+	NoMouse bool
+
+	// Input and Output are the terminal; nil means standard input and output.
+	Input  io.Reader
+	Output io.Writer
+	// Renderer tells the terminal's colours; nil means lipgloss's own, which
+	// has asked the terminal already.
+	Renderer *lipgloss.Renderer
+	// Getenv tells the environment; nil means os.Getenv.
+	Getenv func(string) string
+
+	// Logf is told of faults in redq itself; nil drops them. Log names the file
+	// that it writes to, for the sentence at the end.
+	Logf func(format string, args ...any)
+	Log  string
+}
+
+// Run shows the dashboard until the user leaves it, ctx ends, or a signal asks
+// for the end (SIGINT, SIGTERM, or SIGHUP of a closed terminal). The terminal is
+// restored in every case. The error is for the user's eyes: nil when there is
+// nothing to say.
+func Run(ctx context.Context, o Options) error {
+	o = o.withDefaults()
+	m, err := model.New(o.Model)
+	if err != nil {
+		return err
+	}
+	app := NewApp(m, styles.New(o.Renderer, styles.DetectGlyphs(o.Getenv)))
+	app.logf = o.Logf
+
+	p := tea.NewProgram(app, o.program(ctx)...)
+	stop := quitOnSignal(p)
+	_, err = p.Run()
+	stop()
+	return app.farewell(ctx, err, o.Log)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Output == nil {
+		o.Output = os.Stdout
+	}
+	if o.Renderer == nil {
+		o.Renderer = lipgloss.DefaultRenderer()
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
+	}
+	if o.Model.Copy == nil {
+		o.Model.Copy = clipboard(o.Output)
+	}
+	o.Model.Mouse = !o.NoMouse
+	return o
+}
+
+func (o Options) program(ctx context.Context) []tea.ProgramOption {
+	opts := []tea.ProgramOption{
+		tea.WithContext(ctx),
+		tea.WithAltScreen(),
+		tea.WithOutput(o.Output),
+		tea.WithoutSignalHandler(), // it knows no SIGHUP: see quitOnSignal
+	}
+	if o.Input != nil {
+		opts = append(opts, tea.WithInput(o.Input))
+	}
+	if !o.NoMouse {
+		opts = append(opts, tea.WithMouseCellMotion())
+	}
+	return opts
+}
+
+// quitOnSignal ends p in good order when the process is asked to end. stop ends
+// the watch.
+func quitOnSignal(p *tea.Program) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		select {
+		case <-signals:
+			p.Quit()
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+		<-finished
+	}
+}
+
+// clipboard writes to the terminal's clipboard by OSC 52, in one piece, so that
+// it falls between two frames.
+func clipboard(w io.Writer) func(string) error {
+	return func(text string) error {
+		_, err := io.WriteString(w, ansi.SetSystemClipboard(text))
+		return err
+	}
+}
+
+// farewell turns the end of the program into what is to be said about it.
+func (a *App) farewell(ctx context.Context, err error, log string) error {
+	switch {
+	case a.fault != nil:
+		a.fault.Log = log
+		return a.fault
+	case a.model.Fatal != nil:
+		a.logf("%v", a.model.Fatal)
+		return a.model.Fatal
+	case ctx.Err() != nil, errors.Is(err, syscall.EIO):
+		return nil // asked to end, or the terminal has gone
+	case errors.Is(err, tea.ErrProgramPanic):
+		return errors.New("redq stopped because of a fault in itself, see above")
+	}
+	return err
+}
