@@ -304,3 +304,76 @@ func talker(t testing.TB, text string) string {
 	}()
 	return l.Addr().String()
 }
+
+func TestFailuresWhileRunningAreExplained(t *testing.T) {
+	s := queuetest.Redis(t)
+	p := queuetest.NewProxy(t, s.Addr)
+	c, err := queue.Open(t.Context(), queue.Options{URL: p.URL, Timeout: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	sampler := c.NewSampler()
+	qs := []queue.Queue{queue.Named("orders")}
+	poll := func() string {
+		_, err := sampler.Sample(t.Context(), qs)
+		return queue.Explain(err)
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := poll(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	expect("")
+	p.CutReplies(true)
+	expect("the server closed the connection")
+	p.CutReplies(false)
+	expect("")
+	p.BlackHole(true)
+	expect("the server does not answer in time")
+	p.BlackHole(false)
+	p.Cut()
+	expect("")
+	p.Refuse(true)
+	p.Cut()
+	for range 40 { // longer than go-redis dials for every command
+		expect("nobody listens at " + p.Addr)
+	}
+	p.Refuse(false)
+	eventually(t, func() bool { return poll() == "" })
+}
+
+// A server without what came after 3.2.
+func TestAnOldServer(t *testing.T) {
+	args := []string{"--requirepass", "pw"}
+	for _, command := range []string{"HELLO", "LPOS", "LMOVE", "BLMOVE", "MEMORY", "UNLINK", "ACL"} {
+		args = append(args, "--rename-command", command, "")
+	}
+	s := queuetest.WithPassword(t, "pw", args...)
+	rpush(t, s, "orders", "a", "b", "a")
+	c, err := queue.Open(t.Context(), queue.Options{URL: s.URL, Password: "pw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	page, err := c.Peek(t.Context(), queue.Named("orders"), queue.Ready, 0, 10)
+	if err != nil || page.Total != 3 {
+		t.Fatalf("%v, %v", page, err)
+	}
+	for range 2 {
+		if n, more, err := c.Copies(t.Context(), page.Messages[0], 10); n != 2 || more || err != nil {
+			t.Errorf("%d copies, more %v, %v", n, more, err)
+		}
+	}
+	if m, err := c.Load(t.Context(), page.Messages[1]); err != nil || m.Index != 1 {
+		t.Errorf("load: %+v, %v", m, err)
+	}
+	if p, err := c.NewSampler().Sample(t.Context(), []queue.Queue{queue.Named("orders")}); err != nil || p.Samples[0].Ready.N != 3 {
+		t.Errorf("sample: %+v, %v", p, err)
+	}
+	_, err = queue.Open(t.Context(), queue.Options{URL: s.URL, Password: "wrong"})
+	if err == nil || !strings.Contains(err.Error(), "wrong user name or password") {
+		t.Errorf("wrong password: %v", err)
+	}
+}

@@ -149,7 +149,7 @@ func TestNothingIsLostOrDoubledUnderTraffic(t *testing.T) {
 // acknowledgement removed it: else an operator has re-driven it meanwhile.
 func consume(ctx context.Context, rdb *redis.Client, handled *tally) {
 	for ctx.Err() == nil {
-		m, err := rdb.RPopLPush(context.Background(), "orders", "orders:backup").Result()
+		m, err := rdb.LMove(context.Background(), "orders", "orders:backup", "RIGHT", "LEFT").Result()
 		if err != nil || rand.IntN(3) == 0 {
 			continue
 		}

@@ -5,7 +5,7 @@
 // any other Go program use the same calls. A message is bytes; the exact bytes
 // the server sent are the only ones ever sent back.
 //
-// Reading ([Client.Sample], [Client.Distribution], [Client.Peek]) costs the
+// Reading ([Sampler.Sample], [Client.Distribution], [Client.Peek]) costs the
 // server constant or logarithmic work. Repairing ([Client.Redrive],
 // [Client.Delete], [Client.Reschedule], …) is one atomic script a message,
 // which finds that very message or answers that it has gone. A write is sent

@@ -145,6 +145,9 @@ const (
 	// A batch is one pipeline: its messages are in the journal before any is asked for.
 	batchMessages = 100
 	batchBytes    = 4 << 20
+	// batchSteps bounds how many list entries the server passes to reach the
+	// messages of a batch: other clients wait for about 20 ms at most.
+	batchSteps = 1_000_000
 )
 
 // errNotAsked is the result of the messages behind one whose outcome is unknown.
@@ -222,9 +225,9 @@ func indexes(batch []step) []int {
 // prepare takes the next batch off order. Messages that cannot be asked for get
 // their result at once.
 func (c *Client) prepare(ctx context.Context, order []int, ms []Message, results []Result, build buildStep) (batch []step, rest []int) {
-	bytes := 0
+	bytes, steps := 0, int64(0)
 	for n, i := range order {
-		if len(batch) == batchMessages || bytes >= batchBytes {
+		if len(batch) == batchMessages || bytes >= batchBytes || steps >= batchSteps {
 			return batch, order[n:]
 		}
 		m := ms[i]
@@ -238,6 +241,9 @@ func (c *Client) prepare(ctx context.Context, order []int, ms []Message, results
 				s.index = i
 				batch = append(batch, s)
 				bytes += len(m.Payload)
+				if m.Place != Delayed {
+					steps += min(m.Index, m.Len-1-m.Index)
+				}
 				continue
 			}
 		}

@@ -330,7 +330,7 @@ func TestSameKeyAndMissingPlaceAreRefused(t *testing.T) {
 		if !errors.Is(r.Err(), queue.ErrSameKey) {
 			t.Errorf("got %v", r.Err())
 		}
-		q.Ready = ""
+		q.Ready, q.Delayed = "", ""
 		r = c.Redrive(t.Context(), q, ready, queue.RedriveOptions{})
 		if !errors.Is(r.Err(), queue.ErrNoSuchPlace) {
 			t.Errorf("got %v", r.Err())

@@ -258,7 +258,7 @@ func (t *target) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	}
 	// A plain Redis waits for the rest of what it takes for a command: a deadline of
 	// its own, well inside the dial's, makes that a failed handshake.
-	ctx, cancel := context.WithTimeout(ctx, t.base.DialTimeout*3/4)
+	ctx, cancel := context.WithTimeout(ctx, min(t.base.DialTimeout*3/4, 2*time.Second))
 	defer cancel()
 	secure := tls.Client(conn, t.base.TLSConfig)
 	if err := secure.HandshakeContext(ctx); err != nil {

@@ -198,13 +198,13 @@ func TestMsgPack(t *testing.T) {
 // However much a payload would become, no more than the limit is made of it.
 func TestDecodeIsBounded(t *testing.T) {
 	const limit = 10_000
-	zeros := make([]byte, 50<<20)
-	bomb := hostile.Gzip(bytes.Repeat([]byte("boom "), 10<<20))
+	letters := bytes.Repeat([]byte("boom "), 1<<20)
+	bomb := hostile.Gzip(letters)
 	tests := map[string][]byte{
 		"gzip":         bomb,
 		"gzip in gzip": hostile.Gzip(hostile.Gzip(hostile.Gzip(bomb))),
-		"zlib":         zlibbed(t, bytes.ReplaceAll(zeros, []byte{0}, []byte("a"))),
-		"zstd":         zstdded(t, bytes.ReplaceAll(zeros, []byte{0}, []byte("a"))),
+		"zlib":         zlibbed(t, letters),
+		"zstd":         zstdded(t, letters),
 		"brackets":     []byte(strings.Repeat("[", 9000) + strings.Repeat("]", 9000)),
 		"too deep":     []byte(strings.Repeat("[", 1<<20)),
 		"long JSON":    []byte("[" + strings.Repeat("1,", 1<<20) + "1]"),
@@ -338,7 +338,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		if err == nil {
 			wantSameJSON(t, b)
-			for cut := range b {
+			for cut := range min(len(b), 500) {
 				if err := checkJSON(b[:cut]); !errors.Is(err, errCut) && len(bytes.TrimLeft(b[:cut], " \t\r\n")) > 0 &&
 					len(bytes.TrimRight(b[:cut], " \t\r\n")) < len(bytes.TrimRight(b, " \t\r\n")) {
 					t.Fatalf("the head %q of %q: %v", b[:cut], b, err)

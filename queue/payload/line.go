@@ -115,6 +115,8 @@ func (c *cleaner) wide(b []byte) (n int, starts bool) {
 	case r == utf8.RuneError && n == 1:
 		c.escapeByte(b[0])
 		return n, true
+	case isCommonCJK(r):
+		return n, c.keep(r, raw)
 	case r == joiner && c.joinable(rest):
 		c.extend(r, raw)
 		c.joins++

@@ -8,6 +8,10 @@ const (
 	keycap     = '\u20e3' // encloses the digit before it
 )
 
+// isCommonCJK reports ideographs and Hangul syllables, which fill whole payloads,
+// without searching the tables of Unicode.
+func isCommonCJK(r rune) bool { return r >= 0x4e00 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 }
+
 // isHidden reports characters that take no room or that select a variant: they
 // could hide text, make two keys look alike, or shift a column.
 func isHidden(r rune) bool {

@@ -5,7 +5,6 @@ package hostile
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -76,7 +75,7 @@ func Payloads() []Payload {
 	return append(all,
 		Payload{"every-byte", everyByte()},
 		Payload{"gzip", Gzip([]byte(`{"order":1712}`))},
-		Payload{"gzip-bomb", Gzip(make([]byte, Large))},
+		Payload{"gzip-bomb", Gzip(make([]byte, 4<<20))},
 		Payload{"gzip-cut", Gzip(bytes.Repeat([]byte("payload "), 100))[:20]},
 		Payload{"msgpack", MsgPack()},
 		Payload{"msgpack-huge-length", []byte("\xdd\xff\xff\xff\xff\xdb\xff\xff\xff\xff")},
@@ -121,11 +120,8 @@ func everyByte() []byte {
 }
 
 func largeJSON() []byte {
-	b := make([]byte, 0, Large+64)
-	b = append(b, '[')
-	for i := 0; len(b) < Large; i++ {
-		b = fmt.Appendf(b, `{"n":%d,"id":12345678901234567890},`, i)
-	}
+	element := []byte(`{"id":12345678901234567890,"note":"\u202e \"\\"},`)
+	b := append([]byte("["), bytes.Repeat(element, Large/len(element)+1)...)
 	b[len(b)-1] = ']'
 	return b
 }
