@@ -29,12 +29,15 @@ func BenchmarkFirstFrame(b *testing.B) {
 
 func firstFrame(b *testing.B, s *queuetest.Server, data string) {
 	var took []time.Duration
+	var cpu time.Duration // tells more than the time when the machine is busy
 	for b.Loop() {
 		term := open(b, s, uitest.Options{W: 120, H: 40})
 		term.WaitMatch(data)
 		took = append(took, term.Age())
+		cpu += usage(b, term).CPU
 		term.Close()
 	}
+	b.ReportMetric(float64(cpu.Microseconds())/1000/float64(len(took)), "ms-cpu")
 	slices.Sort(took)
 	at := func(share int) float64 { return float64(took[len(took)*share/100].Microseconds()) / 1000 }
 	b.ReportMetric(at(50), "ms-median")

@@ -100,7 +100,7 @@ func ramp(r *lipgloss.Renderer, p palette) []Ink {
 // Dimmed is the theme for old data and for the page under a dialog: everything
 // in one quiet ink, only rules and the cursor's row keep their own.
 func (t Theme) Dimmed() Theme {
-	d := Theme{Glyphs: t.Glyphs, Base: t.Stale, Faint: t.Faint, Selection: t.Selection, Ramp: []Ink{t.Faint}}
+	d := Theme{Glyphs: t.Glyphs, Base: t.Stale, Stale: t.Stale, Faint: t.Faint, Selection: t.Selection, Ramp: []Ink{t.Faint}}
 	for _, ink := range []*Ink{
 		&d.Text, &d.Strong, &d.Muted, &d.Accent, &d.Good, &d.Warn, &d.Bad, &d.Later, &d.Trend,
 		&d.Heading, &d.Title, &d.Key, &d.Caret, &d.Button,

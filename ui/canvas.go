@@ -50,11 +50,16 @@ func (c *canvas) put(r model.Rect, lines ...string) {
 	}
 }
 
-// lines returns the rows of the screen, each exactly as wide as it.
+// lines returns the rows of the screen. Each piece is cut and filled to its width,
+// but for the last of a row: frame does that.
 func (c *canvas) lines() []string {
 	out := make([]string, c.h)
 	var b strings.Builder
 	for y, row := range c.rows {
+		if len(row) == 1 && row[0].x == 0 && row[0].w == c.w {
+			out[y] = row[0].text
+			continue
+		}
 		b.Reset()
 		b.Grow(2 * c.w)
 		x := 0
@@ -63,12 +68,15 @@ func (c *canvas) lines() []string {
 				continue
 			}
 			b.WriteString(blanks(p.x - x))
+			x = p.x + p.w
+			if x == c.w {
+				b.WriteString(p.text)
+				break
+			}
 			text := cut(p.text, p.w, "")
 			b.WriteString(text)
 			b.WriteString(blanks(p.w - width(text)))
-			x = p.x + p.w
 		}
-		b.WriteString(blanks(c.w - x))
 		out[y] = b.String()
 	}
 	return out

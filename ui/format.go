@@ -58,11 +58,11 @@ func span(d time.Duration) string {
 	case d < time.Millisecond:
 		return "<1ms"
 	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 	case d < 10*time.Second && d%time.Second >= 100*time.Millisecond:
-		return fmt.Sprintf("%d.%ds", d/time.Second, d%time.Second/(100*time.Millisecond))
+		return units(d, time.Second, ".") + units(d%time.Second, 100*time.Millisecond, "s")
 	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
+		return units(d, time.Second, "s")
 	}
 	const day, year = 24 * time.Hour, 365 * 24 * time.Hour
 	switch {
@@ -77,11 +77,16 @@ func span(d time.Duration) string {
 }
 
 func twoUnits(d, big time.Duration, bigName string, small time.Duration, smallName string) string {
-	s := fmt.Sprintf("%d%s", d/big, bigName)
-	if rest := d % big / small; rest > 0 {
-		s += fmt.Sprintf("%d%s", rest, smallName)
+	s := units(d, big, bigName)
+	if rest := d % big; rest >= small {
+		s += units(rest, small, smallName)
 	}
 	return s
+}
+
+// units writes how many times unit is in d.
+func units(d, unit time.Duration, name string) string {
+	return strconv.FormatInt(int64(d/unit), 10) + name
 }
 
 // latency writes how long a request took.
@@ -98,7 +103,7 @@ func latency(d time.Duration) string {
 // interval writes the refresh interval.
 func interval(d time.Duration) string {
 	if d%time.Second == 0 && d < time.Minute {
-		return fmt.Sprintf("%ds", d/time.Second)
+		return units(d, time.Second, "s")
 	}
 	return span(d)
 }
@@ -146,17 +151,18 @@ func sizeOf(n, of int64) string {
 
 // perSecond writes a rate with its sign.
 func perSecond(v float64) string {
-	switch {
-	case math.Abs(v) < 0.05:
+	switch size := math.Abs(v); {
+	case size < 0.05:
 		return "0"
-	case math.Abs(v) >= 999.5:
-		s := shortNumber(int64(math.Abs(v)), 5)
-		return sign(v) + s
-	case math.Abs(v) >= 99.5:
-		return fmt.Sprintf("%s%.0f", sign(v), math.Abs(v))
+	case size < 99.95:
+		return sign(v) + strconv.FormatFloat(size, 'f', 1, 64)
+	default:
+		return sign(v) + shortNumber(int64(math.Round(size)), rateWidth)
 	}
-	return fmt.Sprintf("%s%.1f", sign(v), math.Abs(v))
 }
+
+// rateWidth is the most cells of a rate without its sign.
+const rateWidth = 5
 
 func sign(v float64) string {
 	if v < 0 {

@@ -82,7 +82,7 @@ func TestFromNow(t *testing.T) {
 
 func TestPerSecond(t *testing.T) {
 	for v, want := range map[float64]string{
-		0: "0", 0.04: "0", -0.04: "0", 12: "+12.0", -3.24: "−3.2", 150.6: "+151", -12_345: "−12345", 1_234_567: "+1.2M",
+		0: "0", 0.04: "0", -0.04: "0", 12: "+12.0", -3.24: "−3.2", 150.6: "+151", -12_345: "−12345", 99.96: "+100", 1234.5: "+1,235", 1_234_567: "+1.2M",
 	} {
 		if got := perSecond(v); got != want {
 			t.Errorf("perSecond(%v) = %q, want %q", v, got, want)

@@ -27,13 +27,13 @@ func (p painter) series(row model.Row, s model.Series, n int) []float64 {
 	column := historySpan / time.Duration(n)
 	next, last := 0, gap
 	for i := range values {
-		until := end.Add(-time.Duration(n-1-i) * column)
-		for next < len(points) && !points[next].At.After(until) {
+		// How long before the newest poll the column ends.
+		ago := time.Duration(n-1-i) * column
+		for ; next < len(points) && end.Sub(points[next].At) >= ago; next++ {
 			last = gap
 			if points[next].OK[s] {
 				last = float64(points[next].N[s])
 			}
-			next++
 		}
 		values[i] = last
 	}

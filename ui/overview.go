@@ -64,7 +64,7 @@ func (p painter) totals(w int) string {
 		{amount(t.Dead, "dead", p.Bad), 4},
 	}
 	if t.Unreadable > 0 {
-		parts = append(parts, part{p.Warn.Paint(plural(int64(t.Unreadable), "queue", "queues") + " not readable"), 1})
+		parts = append(parts, part{p.Warn.Paint(p.Glyphs.Warn + " " + number(int64(t.Unreadable)) + " unreadable"), 5})
 	}
 	right := p.parts(p.overviewNotes(o), partGap, w/2)
 	return p.line(p.parts(parts, gap, w-2*len(edge)-width(right)-len(hintGap)), right, w)
@@ -198,6 +198,7 @@ const nothingInset = 3
 // queueRow draws one queue.
 func (p painter) queueRow(row model.Row, columns []model.Cell, selected bool) string {
 	var b strings.Builder
+	b.Grow(3 * p.l.Table.W)
 	x := 0
 	for _, c := range columns {
 		if sampleFailed(row) && c.Column == model.ColumnNet {
@@ -206,12 +207,15 @@ func (p painter) queueRow(row model.Row, columns []model.Cell, selected bool) st
 			break
 		}
 		text := p.queueCell(row, c, selected)
-		b.WriteString(blanks(c.X - x))
-		if c.Right {
-			text = padLeft(text, c.W)
+		w := width(text)
+		if c.Right && w < c.W {
+			b.WriteString(blanks(c.X + c.W - w - x))
+			x = c.X + c.W
+		} else {
+			b.WriteString(blanks(c.X - x))
+			x = c.X + w
 		}
 		b.WriteString(text)
-		x = c.X + width(text)
 	}
 	return b.String()
 }

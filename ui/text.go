@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -28,6 +29,9 @@ func width(s string) int {
 				return ansi.StringWidth(s)
 			}
 			i += end
+		case isDrawing(s[i:]):
+			n++
+			i += drawingSize
 		default:
 			r, size := utf8.DecodeRuneInString(s[i:])
 			if !oneCell(r) {
@@ -38,6 +42,15 @@ func width(s string) int {
 		}
 	}
 	return n
+}
+
+// drawingSize is the length of a line, block or triangle in UTF-8.
+const drawingSize = 3
+
+// isDrawing reports whether s begins with one of U+2500 to U+25BF, as a third of
+// a frame does: oneCell without the cost of decoding.
+func isDrawing(s string) bool {
+	return len(s) >= drawingSize && s[0] == 0xe2 && s[1] >= 0x94 && s[1] <= 0x96
 }
 
 // sgrEnd returns the length of the colour sequence that s begins with, 0 when
@@ -237,10 +250,46 @@ func overlay(lines, top []string, x, y int) {
 			continue
 		}
 		under := lines[row]
-		left := pad(cut(under, x, ""), x)
-		right := ansi.TruncateLeft(under, x+width(over), "")
-		lines[row] = left + over + right
+		left := fit(under, x, "")
+		lines[row] = left + over + drop(under, x+width(over))
 	}
+}
+
+// drop returns s without its first n cells. What is left keeps its colours. A
+// wide character that was cut in half is a blank.
+func drop(s string, n int) string {
+	colour, cells, i := "", 0, 0
+	for i < len(s) && cells < n {
+		if end := sgrEnd(s[i:]); s[i] == escape && end > 0 {
+			colour = inForce(colour, s[i:i+end])
+			i += end
+			continue
+		}
+		if r, size := utf8.DecodeRuneInString(s[i:]); r >= ' ' && r <= '~' || oneCell(r) {
+			cells++
+			i += size
+			continue
+		}
+		cluster, w := ansi.FirstGraphemeCluster(s[i:], ansi.GraphemeWidth)
+		cells += w
+		i += len(cluster)
+	}
+	rest := s[i:]
+	if cells > 0 {
+		rest = strings.TrimLeftFunc(rest, unicode.IsMark)
+	}
+	if rest == "" {
+		return ""
+	}
+	return colour + blanks(cells-n) + rest
+}
+
+// inForce returns the colours that hold after another sequence.
+func inForce(colour, sequence string) string {
+	if sequence == reset {
+		return ""
+	}
+	return colour + sequence
 }
 
 // wrap breaks plain text into lines of at most w cells, between words where it can.

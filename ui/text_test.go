@@ -105,6 +105,28 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
+func TestDrop(t *testing.T) {
+	for _, tt := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"abcdef", 2, "cdef"},
+		{"abc", 3, ""},
+		{"abc", 9, ""},
+		{"abc", 0, "abc"},
+		{"界界界", 3, " 界"},
+		{"e\u0301bc", 1, "bc"},
+		{"\x1b[31mabc\x1b[0mdef", 2, "\x1b[31mc\x1b[0mdef"},
+		{"\x1b[31mabc\x1b[0mdef", 4, "ef"},
+		{"\x1b[31m\x1b[1mabc\x1b[0m", 1, "\x1b[31m\x1b[1mbc\x1b[0m"},
+	} {
+		if got := drop(tt.s, tt.n); got != tt.want {
+			t.Errorf("drop(%q, %d) = %q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+}
+
 func TestSpread(t *testing.T) {
 	for _, tt := range []struct {
 		left, right string

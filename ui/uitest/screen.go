@@ -110,10 +110,10 @@ func (t *Term) WaitUntil(what string, ok func(screen string) bool) {
 	}
 }
 
-// Settle waits until the program has written nothing for a moment, and a second
-// at most: a dashboard is never quite still.
+// Settle waits until the program has written nothing for a moment, but not long:
+// a dashboard is never quite still.
 func (t *Term) Settle() {
-	const quiet, most = 80 * time.Millisecond, time.Second
+	const quiet, most = 80 * time.Millisecond, 400 * time.Millisecond
 	deadline := time.After(most)
 	for {
 		t.mu.Lock()
