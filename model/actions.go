@@ -28,7 +28,7 @@ func (m Model) key(k tea.KeyMsg) (Model, tea.Cmd) {
 		return m.promptKey(k)
 	}
 	if notOneKey(k) {
-		return m.say(StatusInfo, "ignored: several keys at once, and no text field is open")
+		return m.burst(k)
 	}
 	for _, b := range m.keys {
 		if key.Matches(k, b.Binding) {
@@ -36,6 +36,26 @@ func (m Model) key(k tea.KeyMsg) (Model, tea.Cmd) {
 		}
 	}
 	return m, nil
+}
+
+// burst takes several keys that came in one read: typed ahead of a busy program,
+// or over a slow line. The filter and the command line may open and take the
+// rest as text, which changes nothing; all else is ignored, and so is a paste.
+func (m Model) burst(k tea.KeyMsg) (Model, tea.Cmd) {
+	first, rest := k, k
+	first.Runes, rest.Runes = k.Runes[:1], k.Runes[1:]
+	for _, b := range m.keys {
+		if k.Paste || !key.Matches(first, b.Binding) || b.Action != ActFilter && b.Action != ActCommand {
+			continue
+		}
+		m, open := m.press(b)
+		if m.Mode() != PromptMode {
+			return m, open
+		}
+		m, typed := m.promptKey(rest)
+		return m, tea.Batch(open, typed)
+	}
+	return m.say(StatusInfo, "ignored: several keys at once, and no text field is open")
 }
 
 // press does what a key is for, or says why not.

@@ -201,6 +201,25 @@ func TestSeveralKeysAtOnceAreNoAction(t *testing.T) {
 	}
 }
 
+// A quick typist, or a slow line: the filter opens and takes the rest as text.
+func TestAFilterTypedAtOnceIsText(t *testing.T) {
+	d := onScreen(t, OverviewScreen)
+	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/queueA")})
+	if d.m.Mode() != PromptMode || d.m.Prompt.Field.Text() != "queueA" {
+		t.Fatalf("mode %v, the prompt holds %q", d.m.Mode(), d.m.Prompt.Field.Text())
+	}
+	d.press("enter")
+	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(":orders")})
+	if d.m.Prompt.Kind != CommandPrompt || d.m.Prompt.Field.Text() != "orders" {
+		t.Fatalf("the prompt is %+v", d.m.Prompt)
+	}
+	d.press("esc")
+	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/pasted"), Paste: true})
+	if d.m.Mode() != NormalMode {
+		t.Error("a paste opened the filter")
+	}
+}
+
 func TestLettersInAPromptAreNoActions(t *testing.T) {
 	for _, p := range []string{"/", ":"} {
 		d := onScreen(t, QueueScreen)
