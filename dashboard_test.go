@@ -113,8 +113,7 @@ func TestBurstsAndPastesDoNothing(t *testing.T) {
 		}
 	}
 	term.Press("r", "y") // quick, but two keys: the second comes too soon
-	term.WaitFor("Re-drive")
-	term.Settle()
+	term.Read("Re-drive")
 	if !slices.Equal(list(t, s, "queueA:backup"), before) || len(list(t, s, "queueA")) != 4 {
 		t.Errorf("something moved: backup %q, ready %q", list(t, s, "queueA:backup"), list(t, s, "queueA"))
 	}

@@ -165,8 +165,12 @@ func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
 	case doRedrive:
 		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
 			r := b.Redrive(ctx, q, in.ms, in.o)
-			where := "to " + shown(q.Ready)
-			if in.o.Front {
+			place, to := q.RedriveTarget()
+			where := "to " + shown(to)
+			switch {
+			case place == queue.Delayed:
+				where = "in " + shown(to) + ", due now"
+			case in.o.Front:
 				where += ", front"
 			}
 			return done(reportStatus(r, "re-driven", where, true)).took(r, in.ms)

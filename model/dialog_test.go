@@ -127,6 +127,24 @@ func TestRedriveToTheFront(t *testing.T) {
 	}
 }
 
+// A queue that is consumed from its sorted set has no ready list, and no front.
+func TestRedriveWithoutReadySaysDueNow(t *testing.T) {
+	f := seeded()
+	f.queues = append(f.queues, queue.Queue{Name: "jobs", Delayed: "jobs", Dead: "jobs:dead"})
+	f.lists["jobs:dead"] = []string{"given up"}
+	d := start(t, f)
+	d.commanded("jobs")
+	d.press("4 r")
+	dialog, ok := d.m.Dialog.(RedriveDialog)
+	if !ok || !dialog.DueNow || dialog.To != "jobs" {
+		t.Fatalf("status %q, dialog %+v", d.m.Status.Text, d.m.Dialog)
+	}
+	d.press("f")
+	if d.m.Dialog.(RedriveDialog).Front {
+		t.Error("a sorted set has no front")
+	}
+}
+
 func TestMessageTakenWhileTheDialogIsOpen(t *testing.T) {
 	d, f := onBackup(t, numbered("m", 5))
 	d.press("D")

@@ -240,7 +240,7 @@ func (m Model) canRedrive() (bool, string) {
 	if m.Queue.Place == queue.Ready {
 		return false, "these messages are in ready already: re-drive is for backup, delayed and dead"
 	}
-	if !m.Queue.Queue.Has(queue.Ready) {
+	if _, to := m.Queue.Queue.RedriveTarget(); to == "" {
 		return false, "this queue has no ready list to re-drive to"
 	}
 	return m.canAct()

@@ -154,6 +154,16 @@ func (q Queue) PlaceOf(key string) (Place, bool) {
 	return "", false
 }
 
+// RedriveTarget returns where a re-drive puts messages: ready, or, in a queue that
+// is consumed from its sorted set, delayed and due now. The key is "" when the
+// queue has neither.
+func (q Queue) RedriveTarget() (Place, string) {
+	if q.Ready == "" && q.Delayed != "" {
+		return Delayed, q.Delayed
+	}
+	return Ready, q.Ready
+}
+
 // PushEnd returns the end producers push to, Left unless told otherwise.
 func (q Queue) PushEnd() End {
 	if q.Push == Right {

@@ -62,10 +62,10 @@ type RedriveOptions struct {
 func (c *Client) Redrive(ctx context.Context, q Queue, ms []Message, o RedriveOptions) Report {
 	to := o.ToKey
 	if to == "" {
-		to = q.Ready
-	}
-	if to == "" && q.Delayed != "" {
-		return c.redriveToDelayed(ctx, q, ms)
+		var place Place
+		if place, to = q.RedriveTarget(); place == Delayed {
+			return c.redriveToDelayed(ctx, q, ms)
+		}
 	}
 	end := q.PushEnd()
 	if o.Front {

@@ -36,9 +36,9 @@ func (i Ink) Over(line string) string {
 
 // look says how an ink looks before it is known what the terminal can do.
 type look struct {
-	fg, bg    lipgloss.TerminalColor
-	bold      bool
-	underline bool
+	fg, bg  lipgloss.TerminalColor
+	bold    bool
+	reverse bool
 	// mono is how it looks without colours: attributes only, since a terminal
 	// under NO_COLOR still has bold and reverse.
 	mono ansi.Style
@@ -52,7 +52,7 @@ func inkOf(r *lipgloss.Renderer, l look) Ink {
 		}
 		return Ink{open: l.mono.String()}
 	}
-	s := r.NewStyle().Bold(l.bold).Underline(l.underline)
+	s := r.NewStyle().Bold(l.bold).Reverse(l.reverse)
 	if l.fg != nil {
 		s = s.Foreground(l.fg)
 	}

@@ -53,6 +53,10 @@ func New(r *lipgloss.Renderer, g Glyphs) Theme {
 	ink := func(l look) Ink { return inkOf(r, l) }
 	plain := func(c lipgloss.TerminalColor) Ink { return ink(look{fg: c}) }
 	badge := func(c lipgloss.TerminalColor) Ink {
+		if r.ColorProfile() == termenv.ANSI {
+			// Of 16 colours many terminals have only the dark 8 as grounds.
+			return ink(look{fg: c, reverse: true})
+		}
 		return ink(look{fg: p.onBadge, bg: c, bold: true, mono: reverse})
 	}
 
@@ -75,7 +79,7 @@ func New(r *lipgloss.Renderer, g Glyphs) Theme {
 		Stale:   plain(p.stale),
 
 		Selection: ink(look{bg: p.selection, mono: bold}),
-		Caret:     ink(look{fg: p.onBadge, bg: p.accent, mono: reverse}),
+		Caret:     badge(p.accent),
 		Button:    badge(p.accent),
 
 		AppBadge:  badge(p.accent),

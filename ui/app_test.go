@@ -94,10 +94,20 @@ func TestTheTitleHoldsNoControlCharacters(t *testing.T) {
 	}
 }
 
+// config is what the program is started with: without timers, it polls once.
+func config(f *fake) model.Config {
+	return model.Config{Backend: f, Address: address, After: func(wait time.Duration, due tea.Msg) tea.Cmd {
+		if wait > 0 {
+			return nil
+		}
+		return func() tea.Msg { return due }
+	}}
+}
+
 // program starts the whole program on a terminal of 100x30.
 func program(t *testing.T, f *fake) *teatest.TestModel {
 	t.Helper()
-	m, err := model.New(model.Config{Backend: f, Address: address, Refresh: time.Hour})
+	m, err := model.New(config(f))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,15 +167,22 @@ func TestProgramShowsTheHelp(t *testing.T) {
 }
 
 // Run ends when its context does, and leaves the terminal as it was.
-func TestRunRestoresTheTerminal(t *testing.T) {
+func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
+	runUntil(t, ctx, cancel)
+}
+
+// runUntil runs the dashboard, ends it once it has drawn something, and checks that
+// it leaves without an error and gives the terminal back.
+func runUntil(t *testing.T, ctx context.Context, end func()) {
+	t.Helper()
 	screen := &screenBuffer{seen: make(chan struct{})}
 	renderer := lipgloss.NewRenderer(io.Discard)
 	renderer.SetColorProfile(termenv.Ascii)
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{
-			Model:    model.Config{Backend: normalServer(), Address: address},
+			Model:    config(normalServer()),
 			Input:    &bytes.Buffer{},
 			Output:   screen,
 			Renderer: renderer,
@@ -173,7 +190,7 @@ func TestRunRestoresTheTerminal(t *testing.T) {
 		})
 	}()
 	<-screen.seen
-	cancel()
+	end()
 	if err := <-ended; err != nil {
 		t.Errorf("Run returned %v", err)
 	}

@@ -124,10 +124,13 @@ const mostSamples = 4
 func (p painter) redriveDialog(d model.RedriveDialog, w int) []string {
 	front := p.choice(d.Front, "front: runs next") + partGap + p.choice(!d.Front, "back")
 	lines := p.sources("from", d.Messages, w)
-	lines = append(lines,
-		p.labelled("to", name(d.To), false),
-		p.option("end", front, d.Focus == model.FocusFront),
-		"")
+	lines = append(lines, p.labelled("to", name(d.To), false))
+	if d.DueNow {
+		lines = append(lines, p.labelled("due", "now", false))
+	} else {
+		lines = append(lines, p.option("end", front, d.Focus == model.FocusFront))
+	}
+	lines = append(lines, "")
 	return append(lines, p.samples(d.Messages, w, mostSamples)...)
 }
 

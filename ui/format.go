@@ -120,15 +120,6 @@ func fromNow(t, now time.Time) string {
 	return span(-d) + " ago"
 }
 
-// clock writes an instant to the second: the time alone for today, else with its date.
-func clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04:05")
-}
-
 // instant writes an instant in full, with its zone.
 func instant(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000 -07:00") }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"redq/model"
 	"redq/queue"
@@ -13,8 +14,14 @@ import (
 // maxName bounds the bytes of a key, a name or a sentence on one line.
 const maxName = 400
 
-// name makes text from Redis safe for one line.
-func name(s string) string { return payload.LineString(s, maxName) }
+// name makes text from Redis safe for one line. Blanks alone are put in quotes.
+func name(s string) string {
+	s = payload.LineString(s, maxName)
+	if s != "" && strings.TrimSpace(s) == "" {
+		return `"` + s + `"`
+	}
+	return s
+}
 
 const partGap = "   "
 
@@ -57,7 +64,11 @@ func (p painter) badges() string {
 	var all []string
 	add := func(ink styles.Ink, text string) { all = append(all, ink.Paint(" "+text+" ")) }
 	if p.m.Frozen {
-		add(p.NoteBadge, "FROZEN")
+		text := "FROZEN"
+		if age, _ := p.m.Stale(); age >= time.Second {
+			text += " " + span(age.Truncate(time.Second))
+		}
+		add(p.NoteBadge, text)
 	}
 	if p.m.ReadOnly {
 		add(p.WarnBadge, "READ-ONLY")
@@ -83,7 +94,10 @@ func (p painter) serverParts() []part {
 		return []part{{p.Muted.Paint("connecting" + p.Glyphs.Ellipsis), 0}}
 	}
 	s := p.m.Conn.Server
-	product := "redis " + orUnknown(name(s.Version))
+	product := "redis " + name(s.Version)
+	if s.Version == "" {
+		product = "redis, version not available"
+	}
 	if s.Role != "" {
 		product += " " + name(s.Role)
 	}
@@ -109,16 +123,9 @@ func (p painter) serverParts() []part {
 	return parts
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return "?"
-	}
-	return s
-}
-
 func (p painter) memory(s queue.Server) string {
 	if s.Used == 0 {
-		return p.Muted.Paint("mem ") + p.Glyphs.Unknown
+		return p.Muted.Paint("mem not available")
 	}
 	text := size(s.Used)
 	if s.Max > 0 {

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strings"
-
 	"redq/model"
 	"redq/queue"
 	"redq/styles"
@@ -17,7 +15,7 @@ func (p painter) keysPanel(row model.Row, w, h int) []string {
 
 func (p painter) keyLines(row model.Row, w, room int) []string {
 	var lines []string
-	facts := p.queueFacts(row.Queue)
+	facts := p.queueFacts(row.Queue, w)
 	for _, k := range row.Sample.Keys {
 		if len(lines) == room-1 && facts != "" {
 			break
@@ -43,22 +41,22 @@ func (p painter) keyLine(k queue.KeySample, w int) string {
 	case k.Err != nil:
 		right, ink = name(queue.Explain(k.Err)), p.Bad
 	case k.TTL > 0:
-		right, ink = right+" "+p.Glyphs.Warn+" expires in "+span(k.TTL), p.Warn
+		right, ink = right+" "+p.Glyphs.Warn+" ttl "+span(k.TTL), p.Warn
 	}
 	right = cut(right, w*2/3, p.Glyphs.Ellipsis)
 	left := p.Muted.Paint(pad(string(k.Place), placeWidth)) + name(k.Key)
 	return spread(left, ink.Paint(padLeft(right, lengthWidth)), w, p.Glyphs.Ellipsis)
 }
 
-// queueFacts says what is known of how a queue is used; what is a guess has a
-// question mark.
-func (p painter) queueFacts(q queue.Queue) string {
-	var facts []string
+// queueFacts says in at most w cells what is known of how a queue is used; what
+// is a guess has a question mark.
+func (p painter) queueFacts(q queue.Queue, w int) string {
+	var facts []part
 	add := func(label, value string, guess queue.Guess) {
 		if q.Guessed&guess != 0 {
 			value += "?"
 		}
-		facts = append(facts, p.Muted.Paint(label+" ")+p.guessInk(q, guess).Paint(value))
+		facts = append(facts, part{p.Muted.Paint(label+" ") + p.guessInk(q, guess).Paint(value), len(facts)})
 	}
 	if q.Pattern != "" {
 		add("pattern", string(q.Pattern), queue.GuessedPattern)
@@ -72,7 +70,7 @@ func (p painter) queueFacts(q queue.Queue) string {
 	if q.Has(queue.Backup) {
 		add("stuck after", span(q.Stuck()), 0)
 	}
-	return strings.Join(facts, p.Faint.Paint(" "+p.Glyphs.Dot+" "))
+	return p.parts(facts, " "+p.Faint.Paint(p.Glyphs.Dot)+" ", w)
 }
 
 func (p painter) guessInk(q queue.Queue, g queue.Guess) styles.Ink {

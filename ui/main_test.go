@@ -1,13 +1,14 @@
 package ui
 
 import (
-	"os"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // TestMain fixes the zone in which times are shown.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }

@@ -44,7 +44,7 @@ func (p painter) sizeFacts() []part {
 	m := page.Message
 	facts := []part{{p.sizeInFull(m.Size), 0}}
 	if page.Encoding != "" {
-		facts = append(facts, part{p.Muted.Paint("is ") + name(page.Encoding), 1})
+		facts = append(facts, part{p.Muted.Paint("encoding ") + name(page.Encoding), 1})
 	}
 	if text := p.copies(); text != "" {
 		facts = append(facts, part{text, 2})
@@ -91,6 +91,9 @@ func (p painter) timeFacts() []part {
 			p.Glyphs.Warn, fromNow(page.GoneAt, p.m.Now))), 0})
 	case page.Err != "":
 		facts = append(facts, part{p.Bad.Paint(p.Glyphs.Bad + " " + name(page.Err)), 0})
+	}
+	if page.Next {
+		facts = append(facts, part{p.Good.Paint(p.Glyphs.Next + " runs next"), 3})
 	}
 	if m.Place == queue.Delayed {
 		return append(facts, p.dueFacts()...)

@@ -79,7 +79,12 @@ const (
 // overviewNotes say what is shown of all queues, and how far the scan has come.
 func (p painter) overviewNotes(o model.Overview) []part {
 	var notes []part
-	if p.m.Scanning {
+	switch d := p.m.Discovery; {
+	case d.Err != "":
+		notes = append(notes, part{p.Warn.Paint(p.Glyphs.Warn + " cannot look for queues: " + name(d.Err)), 3})
+	case d.Truncated:
+		notes = append(notes, part{p.Warn.Paint(p.Glyphs.Warn + " looked at " + shortNumber(d.Scanned, scanWidth) + " keys only"), 3})
+	case p.m.Scanning:
 		notes = append(notes, part{p.Accent.Paint(p.scanProgress()), 2})
 	}
 	if p.m.Match != "" {
@@ -104,6 +109,9 @@ const scanWidth = 7
 
 func (p painter) scanProgress() string {
 	d := p.m.Discovery
+	if d.Scanned == 0 {
+		return "looking for queues" + p.Glyphs.Ellipsis
+	}
 	s := "scanning " + shortNumber(d.Scanned, scanWidth)
 	if d.Total > 0 {
 		s += " of " + shortNumber(d.Total, scanWidth) + " keys"
@@ -176,6 +184,9 @@ func (p painter) nothingShown(w int) []string {
 		text = "Connecting to " + name(p.m.Conn.Address) + p.Glyphs.Ellipsis
 	case !p.m.Conn.Known:
 		text = "Nothing was read yet."
+	case p.m.Discovery.Err != "":
+		text = "Queues cannot be looked for: " + name(p.m.Discovery.Err) + "."
+		next = "--queue NAME names one by hand."
 	case p.m.Scanning:
 		text = "Looking for queues" + p.Glyphs.Ellipsis
 	default:

@@ -78,9 +78,9 @@ func (p painter) parts(all []part, gap string, w int) string {
 			continue
 		}
 		kept = append(kept, one)
-		total += width(one.text) + len(gap)
+		total += width(one.text) + width(gap)
 	}
-	for total-len(gap) > w {
+	for total-width(gap) > w {
 		worst := 0
 		for i, one := range kept {
 			if one.rank >= kept[worst].rank {
@@ -90,7 +90,7 @@ func (p painter) parts(all []part, gap string, w int) string {
 		if len(kept) == 0 || kept[worst].rank == 0 {
 			break
 		}
-		total -= width(kept[worst].text) + len(gap)
+		total -= width(kept[worst].text) + width(gap)
 		kept = append(kept[:worst], kept[worst+1:]...)
 	}
 	texts := make([]string, len(kept))

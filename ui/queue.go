@@ -29,7 +29,11 @@ func (p painter) queueChart(row model.Row) []string {
 	if r.Empty() {
 		return nil
 	}
-	return p.historyPanel(row, seriesOf(p.m.Queue.Place), p.reason(row), r.W, r.H)
+	note := p.reason(row)
+	if note == "" {
+		note = p.queueFacts(p.m.Queue.Queue, r.W/2)
+	}
+	return p.historyPanel(row, seriesOf(p.m.Queue.Place), note, r.W, r.H)
 }
 
 func (p painter) queueDist() []string {

@@ -59,26 +59,31 @@ func (r *run) redriveQueue(ctx context.Context, name string, f redriveFlags) err
 	if !q.Has(f.place) {
 		return r.absent(q, f.place, o, f.operationFlags)
 	}
-	to := f.to
-	if to == "" {
-		to = q.Ready
+	place, to := q.RedriveTarget()
+	if f.to != "" {
+		place, to = queue.Ready, f.to
 	}
 	switch {
 	case to == "":
 		return failf("%s has no ready list: --to KEY says where to", line(q.Name))
-	case slices.Contains(q.Keys(f.place), to):
+	case place == queue.Ready && slices.Contains(q.Keys(f.place), to):
 		return queue.ErrSameKey
+	case place == queue.Delayed && f.front:
+		return failf("%s has no ready list, so re-driven messages become due now: there is no front", line(q.Name))
 	}
 	ms, err := c.collect(ctx, q, f.selection)
 	if err != nil {
 		return err
 	}
-	end := "back"
-	if f.front {
-		end = "front"
+	where := "to the back of " + line(to)
+	switch {
+	case place == queue.Delayed:
+		where = "in " + line(to) + ", due now"
+	case f.front:
+		where = "to the front of " + line(to)
 	}
 	o.matched, o.samples = len(ms), ms
-	o.what = fmt.Sprintf("re-drive %s from %s to the %s of %s", plural(len(ms)), f.describe(q), end, line(to))
+	o.what = fmt.Sprintf("re-drive %s from %s %s", plural(len(ms)), f.describe(q), where)
 	o.do = func(ctx context.Context) queue.Report {
 		return c.Redrive(ctx, q, ms, queue.RedriveOptions{Front: f.front, ToKey: f.to})
 	}
