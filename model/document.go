@@ -27,11 +27,12 @@ type Document struct {
 	top   docPos
 }
 
-// docPos is a wrapped line: the segment's first byte (in hex: the number of the
-// dump's line) and the line within the segment.
+// docPos is a wrapped line: the segment it is of, and which of that one's lines it
+// is. (In hex it is only at, the number of the dump's line.)
 type docPos struct {
-	at   int
-	line int
+	start int // first byte of the line of text
+	at    int // first byte of the segment
+	line  int
 }
 
 // newDocument returns a document at its first line.
@@ -43,7 +44,7 @@ func newDocument(text []byte, hex bool, width int) Document {
 func (d Document) resized(width int) Document {
 	d.width = max(1, width)
 	if !d.hex {
-		d.top.line = min(d.top.line, max(0, len(d.wrapped(d.top.at))-1))
+		d.top.line = min(d.top.line, max(0, len(d.wrapped(d.top))-1))
 	}
 	return d
 }
@@ -55,11 +56,9 @@ func (d Document) Lines(n int) []string {
 		return payload.Hex(d.text, d.top.at, n)
 	}
 	var lines []string
-	skip := d.top.line
-	for at := d.top.at; len(lines) < n && at < len(d.text); at = d.next(at) {
-		w := d.wrapped(at)
-		lines = append(lines, w[min(skip, len(w)):]...)
-		skip = 0
+	for pos := d.top; len(lines) < n && pos.at < len(d.text); pos = d.next(pos) {
+		w := d.wrapped(pos)
+		lines = append(lines, w[min(pos.line, len(w)):]...)
 	}
 	return lines[:min(len(lines), max(0, n))]
 }
@@ -94,8 +93,8 @@ func (d Document) down(n, height int) Document {
 		if d.endVisible(height) {
 			break
 		}
-		if d.top.line++; d.top.line >= len(d.wrapped(d.top.at)) {
-			d.top = docPos{at: d.next(d.top.at)}
+		if d.top.line++; d.top.line >= len(d.wrapped(d.top)) {
+			d.top = d.next(d.top)
 		}
 	}
 	return d
@@ -109,8 +108,8 @@ func (d Document) up(n int) Document {
 	}
 	for n > d.top.line && d.top.at > 0 {
 		n -= d.top.line
-		d.top.at = d.previous(d.top.at)
-		d.top.line = len(d.wrapped(d.top.at))
+		d.top = d.previous(d.top)
+		d.top.line = len(d.wrapped(d.top))
 	}
 	d.top.line = max(0, d.top.line-n)
 	return d
@@ -128,47 +127,47 @@ func (d Document) end(height int) Document {
 		d.top = docPos{at: max(0, payload.HexLines(len(d.text))-height)}
 		return d
 	}
-	d.top = docPos{at: len(d.text)}
+	d.top = docPos{start: len(d.text), at: len(d.text)}
 	return d.up(height)
 }
 
-// wrapped returns the lines of the segment that starts at a byte: at least one.
-func (d Document) wrapped(at int) []string {
-	segment := bytes.TrimSuffix(d.text[at:d.next(at)], []byte("\n"))
+// wrapped returns the lines of a segment: at least one.
+func (d Document) wrapped(pos docPos) []string {
+	segment := bytes.TrimSuffix(d.text[pos.at:d.next(pos).at], []byte("\n"))
 	text := payload.Text(segment, 16*len(segment)+16)
 	return strings.Split(ansi.Hardwrap(text, d.width, true), "\n")
 }
 
-// next returns where the segment after the one at a byte starts.
-func (d Document) next(at int) int {
-	if at >= len(d.text) {
-		return len(d.text)
+// next returns the segment after one.
+func (d Document) next(pos docPos) docPos {
+	end := d.cut(pos.start, (pos.at-pos.start)/segmentBytes+1)
+	// A line break right behind the cut belongs to this segment: it begins no other.
+	if i := bytes.IndexByte(d.text[pos.at:min(end+1, len(d.text))], '\n'); i >= 0 {
+		after := pos.at + i + 1
+		return docPos{start: after, at: after}
 	}
-	window := d.text[at:min(at+segmentBytes, len(d.text))]
-	if i := bytes.IndexByte(window, '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return d.runeStart(at + len(window))
+	return docPos{start: pos.start, at: end}
 }
 
-// previous returns where the segment before the one at a byte starts.
-func (d Document) previous(at int) int {
-	// The line of the byte before; its segments are counted from its start, as next does.
-	line := bytes.LastIndexByte(d.text[:max(0, at-1)], '\n') + 1
-	start := line
-	if whole := (at - 1 - line) / segmentBytes; whole > 0 {
-		start = d.runeStart(line + whole*segmentBytes)
+// previous returns the segment before one.
+func (d Document) previous(pos docPos) docPos {
+	if pos.at > pos.start {
+		return docPos{start: pos.start, at: d.cut(pos.start, (pos.at-pos.start)/segmentBytes-1)}
 	}
-	for n := d.next(start); n < at; n = d.next(start) {
-		start = n
+	start := bytes.LastIndexByte(d.text[:max(0, pos.at-1)], '\n') + 1
+	last := docPos{start: start, at: d.cut(start, max(0, (pos.at-1-start)/segmentBytes-1))}
+	for after := d.next(last); after.at < pos.at; after = d.next(last) {
+		last = after
 	}
-	return start
+	return last
 }
 
-// runeStart moves a cut behind the rune it would split.
-func (d Document) runeStart(at int) int {
-	for i := 0; i < utf8.UTFMax-1 && at < len(d.text) && !utf8.RuneStart(d.text[at]); i++ {
+// cut returns where the nth segment of a line begins: behind the rune that would
+// be split.
+func (d Document) cut(start, n int) int {
+	at := start + n*segmentBytes
+	for i := 0; n > 0 && i < utf8.UTFMax-1 && at < len(d.text) && !utf8.RuneStart(d.text[at]); i++ {
 		at++
 	}
-	return at
+	return min(at, len(d.text))
 }

@@ -21,7 +21,7 @@ const (
 	footerHeight = 1
 	factsHeight  = 3
 
-	wideScreen     = 110 // from here on the preview is beside the list, and columns are wider
+	wideScreen     = 110 // from here on the preview is beside the list
 	minPanelHeight = 6
 	maxPanelHeight = 16
 	maxDialogWidth = 78
@@ -190,6 +190,7 @@ const (
 	healthWidth = 3 // cursor bar and glyph
 	trendWidth  = 12
 	trendFrom   = 100 // width of the table from which the trend is shown
+	roomyTable  = 116 // width of the table from which the numbers have more room
 )
 
 // Columns returns the overview's columns for a table of a width: health and
@@ -198,7 +199,7 @@ func Columns(width int) []Cell {
 	specs := columnSpecs()
 	used := healthWidth + 1
 	for i := range specs {
-		if width >= wideScreen {
+		if width >= roomyTable {
 			specs[i].narrow = specs[i].wide
 		}
 		used += specs[i].narrow + 1

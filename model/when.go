@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"redq/model/when"
 	"redq/queue"
 )
 
-var errWhen = errors.New("expected a duration (5m, 1h30m), now, a time (15:04) or a date (2026-01-31 15:04, RFC 3339)")
+var errWhen = errors.New("expected a duration (5m, 1h30m, 2d), now, a time (15:04) or a date (2026-01-31 15:04, RFC 3339)")
 
 // parseWhen reads a due time as it is typed: a duration from now with or without
 // "in", which may be negative, "now", a time of day (the next one to come) or a
@@ -19,38 +20,17 @@ func parseWhen(text string, now time.Time) (due time.Time, relative bool, err er
 	if strings.EqualFold(s, "now") {
 		return now, true, nil
 	}
-	if d, err := time.ParseDuration(strings.ReplaceAll(strings.TrimPrefix(s, "in "), " ", "")); err == nil {
+	span, past := strings.CutPrefix(strings.ReplaceAll(strings.TrimPrefix(s, "in "), " ", ""), "-")
+	if d, err := when.ParseDuration(span); err == nil {
+		if past {
+			d = -d
+		}
 		return now.Add(d), true, nil
 	}
-	for _, layout := range []string{"15:04", "15:04:05"} {
-		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return nextAt(t, now), false, nil
-		}
-	}
-	for _, layout := range []string{
-		time.RFC3339Nano,
-		"2006-01-02 15:04:05Z07:00",
-		"2006-01-02T15:04:05", "2006-01-02 15:04:05",
-		"2006-01-02T15:04", "2006-01-02 15:04",
-		"2006-01-02",
-	} {
-		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
-			return t, false, nil
-		}
+	if due, err := when.ParseTime(s, now); err == nil {
+		return due, false, nil
 	}
 	return time.Time{}, false, errWhen
-}
-
-// nextAt returns the next instant after now with the clock of t.
-func nextAt(t, now time.Time) time.Time {
-	y, month, day := now.Date()
-	at := func(day int) time.Time {
-		return time.Date(y, month, day, t.Hour(), t.Minute(), t.Second(), 0, now.Location())
-	}
-	if today := at(day); today.After(now) {
-		return today
-	}
-	return at(day + 1)
 }
 
 // Preview is what a typed time means.

@@ -83,7 +83,16 @@ func (a *App) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		return a, nil
 	}
 	a.model, cmd = a.model.Update(msg)
-	return a, tea.Batch(cmd, a.drawSoon())
+	return a, tea.Batch(a.mouseBack(msg), cmd, a.drawSoon())
+}
+
+// mouseBack asks for the mouse again after the program was suspended: Bubble Tea
+// 1.3 gives all other modes of the terminal back by itself.
+func (a *App) mouseBack(msg tea.Msg) tea.Cmd {
+	if _, resumed := msg.(tea.ResumeMsg); !resumed || !a.model.Mouse {
+		return nil
+	}
+	return tea.EnableMouseCellMotion
 }
 
 // View implements tea.Model.

@@ -82,6 +82,22 @@ func TestFarewellSaysNothingWhenAskedToLeave(t *testing.T) {
 	}
 }
 
+func TestTheMouseIsBackAfterASuspension(t *testing.T) {
+	for _, mouse := range []bool{true, false} {
+		d := newDashboard(t, emptyServer(), testTheme(termenv.Ascii, true), func(c *model.Config) { c.Mouse = mouse })
+		asked := false
+		_, cmd := d.app.Update(tea.ResumeMsg{})
+		if batch, ok := cmd().(tea.BatchMsg); ok {
+			for _, c := range batch {
+				asked = asked || c != nil && c() == tea.EnableMouseCellMotion()
+			}
+		}
+		if asked != mouse {
+			t.Errorf("with the mouse %v, asked for it: %v", mouse, asked)
+		}
+	}
+}
+
 func TestTheTitleHoldsNoControlCharacters(t *testing.T) {
 	d := newDashboard(t, emptyServer(), testTheme(termenv.Ascii, true), func(c *model.Config) { c.Address = "host\x1b]52;c;x\x07:1/0" })
 	batch, ok := d.app.Init()().(tea.BatchMsg)

@@ -84,6 +84,21 @@ func twoUnits(d, big time.Duration, bigName string, small time.Duration, smallNa
 	return s
 }
 
+// shortSpan writes a length of time in at most w cells: in its largest unit alone
+// where two have no room.
+func shortSpan(d time.Duration, w int) string {
+	s := span(d)
+	if width(s) <= w {
+		return s
+	}
+	for i, r := range s {
+		if i > 0 && (r < '0' || r > '9') && r != '.' {
+			return s[:i+1]
+		}
+	}
+	return s
+}
+
 // units writes how many times unit is in d.
 func units(d, unit time.Duration, name string) string {
 	return strconv.FormatInt(int64(d/unit), 10) + name

@@ -69,6 +69,23 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+func TestShortSpan(t *testing.T) {
+	for _, tt := range []struct {
+		d    time.Duration
+		w    int
+		want string
+	}{
+		{250 * time.Second, 5, "4m10s"},
+		{250 * time.Second, 4, "4m"},
+		{51*time.Hour + 30*time.Minute, 3, "2d"},
+		{-90 * time.Second, 3, "−1m"},
+	} {
+		if got := shortSpan(tt.d, tt.w); got != tt.want {
+			t.Errorf("shortSpan(%v, %d) = %q, want %q", tt.d, tt.w, got, tt.want)
+		}
+	}
+}
+
 func TestFromNow(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for d, want := range map[time.Duration]string{

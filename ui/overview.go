@@ -217,7 +217,7 @@ func (p painter) queueRow(row model.Row, columns []model.Cell, selected bool) st
 			b.WriteString(p.Bad.Paint(cut(name(queue.Explain(row.Sample.Err)), p.l.Table.W-c.X-1, p.Glyphs.Ellipsis)))
 			break
 		}
-		text := p.queueCell(row, c, selected)
+		text := cut(p.queueCell(row, c, selected), c.W, p.Glyphs.Ellipsis)
 		w := width(text)
 		if c.Right && w < c.W {
 			b.WriteString(blanks(c.X + c.W - w - x))
@@ -258,11 +258,11 @@ func (p painter) queueCell(row model.Row, c model.Cell, selected bool) string {
 		return p.net(row)
 	case model.ColumnDrain:
 		if row.Drain.OK {
-			return span(row.Drain.Left)
+			return shortSpan(row.Drain.Left, c.W)
 		}
 		return p.absent()
 	case model.ColumnOldest:
-		return p.oldest(row)
+		return p.oldest(row, c.W)
 	case model.ColumnTrend:
 		return p.Trend.Paint(sparkline(p.Glyphs, p.series(row, model.SeriesTotal, c.W)))
 	}
@@ -338,19 +338,21 @@ func (p painter) net(row model.Row) string {
 	return p.Text.Paint(text)
 }
 
-// oldest is the age of the oldest message that waits, or, of a queue that only
-// delays, when the next one is due.
-func (p painter) oldest(row model.Row) string {
+// oldest is the age of the oldest message that waits; of a queue that only delays,
+// how late the longest overdue one is, or when the next one is due.
+func (p painter) oldest(row model.Row, w int) string {
 	s := row.Sample
 	switch {
 	case s.Oldest > 0:
-		text := p.Glyphs.AtLeast + " " + span(s.Oldest.Truncate(time.Second))
+		text := p.Glyphs.AtLeast + " " + shortSpan(s.Oldest.Truncate(time.Second), w-len("> "))
 		if s.OldestPlace == queue.Backup && s.Oldest >= row.Queue.Stuck() {
 			return p.Bad.Paint(text)
 		}
 		return p.Text.Paint(text)
+	case s.Overdue >= time.Second:
+		return p.Warn.Paint(shortSpan(s.Overdue.Truncate(time.Second), w-len(" late")) + " late")
 	case !s.NextDue.IsZero():
-		return p.Later.Paint(fromNow(s.NextDue, p.m.ServerNow()))
+		return p.Later.Paint("in " + shortSpan(max(s.NextDue.Sub(p.m.ServerNow()), 0), w-len("in ")))
 	}
 	return p.absent()
 }

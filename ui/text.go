@@ -110,12 +110,41 @@ func cut(s string, w int, tail string) string {
 		tail, tailWidth = "", 0
 	}
 	if painted {
+		if end, ok := simpleCells(s, w-tailWidth); ok {
+			return strings.TrimSuffix(s[:end]+tail, reset) + reset
+		}
 		return strings.TrimSuffix(truncate(s, w-tailWidth, tail), reset) + reset
 	}
 	if room := w - tailWidth; room < len(s) && isPrintableASCII(s[:room+1]) {
 		return s[:room] + tail
 	}
 	return truncate(s, w-tailWidth, "") + tail
+}
+
+// simpleCells returns where the first n cells of s end. It knows only text whose
+// characters take one cell each, and what comes behind them must begin another.
+func simpleCells(s string, n int) (end int, ok bool) {
+	i := 0
+	for cells := 0; i < len(s); {
+		if s[i] == escape {
+			skip := sgrEnd(s[i:])
+			if skip == 0 {
+				return 0, false
+			}
+			i += skip
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if (r < ' ' || r > '~') && !oneCell(r) {
+			return 0, false
+		}
+		if cells == n {
+			return i, true
+		}
+		cells++
+		i += size
+	}
+	return i, true
 }
 
 // truncate is ansi.Truncate, which counts a few joined characters otherwise

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"redq/model/when"
 	"redq/queue"
 	"redq/queue/filter"
 	"redq/queue/layout"
-	"redq/ui/cli/when"
 )
 
 // flags are those that every command takes.

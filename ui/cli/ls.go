@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redq/model/when"
 	"redq/queue"
 	"redq/queue/layout"
-	"redq/ui/cli/when"
 )
 
 func (r *run) ls() *cobra.Command {

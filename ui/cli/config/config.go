@@ -17,8 +17,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"redq/model/when"
 	"redq/queue"
-	"redq/ui/cli/when"
 )
 
 // File is the whole configuration file. The zero value is a missing file.
