@@ -108,7 +108,7 @@ func (m Model) act(a Action) (Model, tea.Cmd) {
 	case ActFreeze:
 		return m.freeze()
 	case ActRefresh:
-		return m.pollNow(true)
+		return m.refresh()
 	case ActFaster:
 		return m.stepRefresh(-1)
 	case ActSlower:
@@ -195,6 +195,7 @@ func (m Model) actionDone(msg actionDoneMsg) (Model, tea.Cmd) {
 	}
 	h := m.Dialog.Head()
 	m.Dialog, m.Status = nil, msg.status
+	m.paging = inFlight{gen: m.paging.gen + 1} // a page that was asked for before shows what was there before
 	if len(msg.moved) > 0 && h.Queue == m.Queue.Name {
 		m = m.withoutMoved(h.Place, msg.moved)
 	}
@@ -276,6 +277,18 @@ func (m Model) copy() (Model, tea.Cmd) {
 		ms = row.Message
 	}
 	return m, m.copyCmd(ms)
+}
+
+// refresh polls at once; a payload that could not be read is asked for again.
+func (m Model) refresh() (Model, tea.Cmd) {
+	var load, poll tea.Cmd
+	if p := m.Message; m.Screen == MessageScreen && p.Err != "" && !p.Gone {
+		m.loading++
+		m.Message.gen, m.Message.Err = m.loading, ""
+		load = m.loadCmd(m.loading, p.Message)
+	}
+	m, poll = m.pollNow(true)
+	return m, tea.Batch(load, poll)
 }
 
 func (m Model) freeze() (Model, tea.Cmd) {

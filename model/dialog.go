@@ -108,7 +108,7 @@ func (m Model) dialogKey(k tea.KeyMsg) (Model, tea.Cmd) {
 		h.Note = "the server was asked: its answer closes this"
 	case !m.Dialog.typing() && notOneKey(k):
 		h.Note = "ignored: several keys at once are no answer"
-	case isAnswer(k, m.Dialog.typing()) && m.Now.Sub(h.OpenedAt) < dialogGuard:
+	case !m.Dialog.typing() && isAnswer(k) && m.Now.Sub(h.OpenedAt) < dialogGuard:
 		h.Note = "ignored: that key was typed before this opened"
 	default:
 		h.Note = ""
@@ -121,9 +121,7 @@ func (m Model) dialogKey(k tea.KeyMsg) (Model, tea.Cmd) {
 }
 
 // isAnswer reports whether a key could confirm.
-func isAnswer(k tea.KeyMsg, typing bool) bool {
-	return k.Type == tea.KeyEnter || !typing && k.Type == tea.KeyRunes
-}
+func isAnswer(k tea.KeyMsg) bool { return k.Type == tea.KeyEnter || k.Type == tea.KeyRunes }
 
 // notOneKey reports a paste, or several keys read at once: actions ignore both.
 func notOneKey(k tea.KeyMsg) bool { return k.Paste || len(k.Runes) > 1 }

@@ -421,3 +421,34 @@ func TestCtrlCQuitsFromEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// A page that was read before a write must not bring back what the write took.
+func TestPageReadBeforeAWriteIsDropped(t *testing.T) {
+	d, _ := onBackup(t, numbered("m", 5))
+	old := readyRows(d.m.Queue.Queue, queue.Page{Place: queue.Backup, Total: 5, Messages: d.f.messages(d.m.Queue.Queue, queue.Backup)}, d.f.Age)
+	gen := d.m.paging.gen
+	d.m.paging.running = true
+	d.press("D")
+	d.advance(time.Second)
+	d.send(keyMsg("y"))
+	d.send(pagePeekedMsg{gen: gen, queue: "queueA", place: queue.Backup, page: old})
+	if got := d.rows(); len(got) != 4 || got[0] != "m1" {
+		t.Fatalf("rows %q", got)
+	}
+}
+
+func TestFormTypedFasterThanTheGuard(t *testing.T) {
+	d, f := onBackup(t, nil)
+	d.send(keyMsg("n"))
+	d.typed("quick")
+	d.send(keyMsg("enter"))
+	d.send(keyMsg("enter"))
+	d.send(keyMsg("enter"))
+	if g := d.m.Dialog.(EnqueueDialog); f.calls["Enqueue"] != 0 || g.Focus != FocusYes {
+		t.Fatalf("%d enqueues, focus %d: enter goes on, but is no answer yet", f.calls["Enqueue"], g.Focus)
+	}
+	d.press("enter")
+	if f.calls["Enqueue"] != 1 {
+		t.Fatal("enter on the button does nothing")
+	}
+}

@@ -89,11 +89,11 @@ func (d Document) down(n, height int) Document {
 		d.top.at = max(0, min(d.top.at+n, payload.HexLines(len(d.text))-height))
 		return d
 	}
-	for range n {
-		if d.endVisible(height) {
-			break
-		}
-		if d.top.line++; d.top.line >= len(d.wrapped(d.top)) {
+	n = min(n, len(d.Lines(height+n))-height) // what lies below the window
+	for lines := len(d.wrapped(d.top)); n > 0; lines = len(d.wrapped(d.top)) {
+		step := min(n, lines-d.top.line)
+		n -= step
+		if d.top.line += step; d.top.line == lines {
 			d.top = d.next(d.top)
 		}
 	}

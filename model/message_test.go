@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"redq/queue"
 )
@@ -53,7 +54,7 @@ func TestHostilePayloadsAreSafeInEachView(t *testing.T) {
 		d, _ := onMessage(t, s, "other")
 		for range 3 {
 			for _, line := range d.m.Message.Doc.Lines(1000) {
-				if strings.ContainsAny(line, "\x1b\x07\r\n\x9b\u202e\x00") {
+				if !utf8.ValidString(line) || strings.ContainsAny(line, "\x1b\x07\r\n\u009b\u202e\x00") {
 					t.Fatalf("payload %q: the %s view prints %q", s, d.m.Message.View, line)
 				}
 			}
@@ -200,5 +201,19 @@ func TestWhatRunsNextIsMarked(t *testing.T) {
 	right.Push = queue.Right
 	if a, b, c, e := next(left, queue.Ready), next(right, queue.Ready), next(left, queue.Delayed), next(left, queue.Backup); a != "2" || b != "0" || c != "0" || e != "" {
 		t.Fatalf("pushed left %q, pushed right %q, delayed %q, backup %q", a, b, c, e)
+	}
+}
+
+func TestPayloadThatCouldNotBeReadIsReadAgain(t *testing.T) {
+	d, f := onBackup(t, []string{"a"})
+	f.err = errDown
+	d.press("enter")
+	if p := d.m.Message; p.Err == "" || p.Gone {
+		t.Fatalf("page %+v", p)
+	}
+	f.err = nil
+	d.press("R")
+	if p := d.m.Message; !p.Loaded || p.Err != "" {
+		t.Fatalf("page %+v", p)
 	}
 }

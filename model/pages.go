@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"maps"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -120,7 +121,7 @@ func (m Model) refreshList(forced bool) (Model, tea.Cmd) {
 	}
 	row, _ := m.Row(m.Queue.Name)
 	n := count(row.Sample, l.Place)
-	changed := n.OK() && n.N != s.Of && n.N <= researchAll
+	changed := s.Err != "" || n.OK() && n.N != s.Of && n.N <= researchAll
 	if s.Running || !forced && (!changed || s.Capped) {
 		return m, nil
 	}
@@ -223,11 +224,15 @@ func (m Model) setFilter(text string) (Model, tea.Cmd) {
 		m.Overview = m.Overview.filtered(text, match, m.tableHeight())
 		return m.needDistribution()
 	}
+	l := m.Queue.List()
+	if text == "" && l.Search.Text == "" {
+		return m, nil
+	}
+	if n := l.Marks.Len(); n > 0 {
+		m, _ = m.say(StatusInfo, fmt.Sprintf("another filter: %s marks taken away", Thousands(int64(n))))
+	}
 	if text != "" {
 		return m.startSearch(text, match, false)
-	}
-	if m.Queue.List().Search.Text == "" {
-		return m, nil
 	}
 	m.Queue = m.Queue.with(m.Queue.List().unfiltered())
 	return m.needPage(false)

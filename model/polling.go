@@ -93,7 +93,9 @@ func (m Model) sampled(msg queuesSampledMsg) (Model, tea.Cmd) {
 	}
 	recovered := m.Conn.Down != nil
 	m.Conn.Down = nil
-	m.Conn.Offset = msg.poll.Now.Sub(m.Now.Add(-msg.poll.Took / 2))
+	if now := msg.poll.Now; !now.IsZero() {
+		m.Conn.Offset = now.Sub(m.Now.Add(-msg.poll.Took / 2))
+	}
 	m.poll.count++
 
 	var cmds [4]tea.Cmd

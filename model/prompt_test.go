@@ -244,3 +244,27 @@ func TestFilterSurvivesLeavingTheQueue(t *testing.T) {
 		t.Fatalf("back on %s with filter %q and %d rows", d.m.Queue.Place, l.Search.Text, l.Total)
 	}
 }
+
+func TestFilterTakesMarksAwayAndSaysSo(t *testing.T) {
+	d, _ := onBackup(t, numbered("m", 30))
+	d.press("space space /")
+	d.typed("m2")
+	d.press("enter")
+	d.wantStatus("2 marks taken away")
+	if n := d.m.Queue.List().Marks.Len(); n != 0 {
+		t.Fatalf("%d marks", n)
+	}
+}
+
+func TestSearchGoesOnAfterAnOutage(t *testing.T) {
+	d, f := onBackup(t, numbered("m", 30))
+	d.press("/")
+	d.typed("m2")
+	f.err = errDown
+	d.press("enter")
+	f.err = nil
+	d.advance(15 * time.Second)
+	if l := d.m.Queue.List(); l.Search.Err != "" || l.Total != 11 {
+		t.Fatalf("search %+v with %d matches", l.Search, l.Total)
+	}
+}
