@@ -39,6 +39,7 @@ func dashboard(ctx context.Context, s cli.Session) error {
 	cfg := model.Config{
 		Backend:  model.NewLive(s.Client, s.Journal, layout.Options{Match: s.Match, Named: s.Queues}),
 		Address:  s.Client.Address(),
+		Profile:  s.Title,
 		ReadOnly: s.Client.ReadOnly(),
 		Refresh:  s.Refresh,
 		Pinned:   s.Queues,

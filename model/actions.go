@@ -17,7 +17,7 @@ import (
 func (m Model) key(k tea.KeyMsg) (Model, tea.Cmd) {
 	m.Status = Status{}
 	if k.Type == tea.KeyCtrlC {
-		return m, tea.Quit
+		return m.interrupted()
 	}
 	switch m.Mode() {
 	case HelpMode:
@@ -36,6 +36,20 @@ func (m Model) key(k tea.KeyMsg) (Model, tea.Cmd) {
 		}
 	}
 	return m, nil
+}
+
+// interrupted quits; while the server is being asked for a change, only at the
+// second time: leaving now would leave the outcome unknown.
+func (m Model) interrupted() (Model, tea.Cmd) {
+	if m.Dialog != nil {
+		if h := m.Dialog.Head(); h.Busy && !h.Leaving {
+			h.Leaving = true
+			h.Note = "the server was asked: ctrl+c again leaves without its answer"
+			m.Dialog = m.Dialog.withHead(h)
+			return m, nil
+		}
+	}
+	return m, tea.Quit
 }
 
 // burst takes several keys that came in one read: typed ahead of a busy program,

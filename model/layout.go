@@ -20,6 +20,7 @@ const (
 	barHeight    = 1
 	footerHeight = 1
 	factsHeight  = 3
+	docMargin    = 1
 
 	wideScreen     = 110 // from here on the preview is beside the list
 	minPanelHeight = 6
@@ -102,7 +103,8 @@ func (m Model) Layout() Layout {
 	case QueueScreen:
 		l.queue(m.Queue.Place)
 	case MessageScreen:
-		l.Facts, l.Doc = l.Body.top(factsHeight)
+		l.Facts, rest = l.Body.top(factsHeight)
+		l.Doc = Rect{rest.X + docMargin, rest.Y, rest.W - 2*docMargin, rest.H}
 	}
 	if m.Dialog != nil {
 		w, h := dialogSize(m.Dialog)
@@ -114,23 +116,24 @@ func (m Model) Layout() Layout {
 	return l
 }
 
-func panelHeight(body int) int {
-	return max(minPanelHeight, min(body*2/5, maxPanelHeight))
+// panelHeight gives a panel a share of the body, in tenths.
+func panelHeight(body, tenths int) int {
+	return max(minPanelHeight, min(body*tenths/10, maxPanelHeight))
 }
 
 func (l *Layout) overview() {
-	panel := panelHeight(l.Body.H)
+	panel := panelHeight(l.Body.H, 4)
 	table, panels := l.Body.top(l.Body.H - panel)
 	l.TableHead, l.Table = table.top(1)
 	l.DistPanel, l.ChartPanel = panels.left(panels.W / 2)
 }
 
 func (l *Layout) queue(p queue.Place) {
-	panel, rest := l.Body.top(panelHeight(l.Body.H))
+	var rest Rect
 	if p == queue.Delayed {
-		l.DistPanel = panel
+		l.DistPanel, rest = l.Body.top(panelHeight(l.Body.H, 4))
 	} else {
-		l.ChartPanel = panel
+		l.ChartPanel, rest = l.Body.top(panelHeight(l.Body.H, 3))
 	}
 	if rest.W >= wideScreen {
 		list, preview := rest.left(rest.W * 3 / 5)
@@ -188,6 +191,7 @@ func columnSpecs() []columnSpec {
 // Widths of the overview's other columns.
 const (
 	healthWidth = 3 // cursor bar and glyph
+	maxName     = 44
 	trendWidth  = 12
 	trendFrom   = 100 // width of the table from which the trend is shown
 	roomyTable  = 116 // width of the table from which the numbers have more room
@@ -206,8 +210,12 @@ func Columns(width int) []Cell {
 	}
 	trend := 0
 	if width >= trendFrom {
-		trend = trendWidth + max(0, (width-wideScreen)/8)
+		trend = trendWidth
 		used += trend + 1
+	}
+	name := max(1, width-used)
+	if spare := name - maxName; trend > 0 && spare > 0 {
+		name, trend = maxName, trend+spare // numbers stay near the names
 	}
 	cells := []Cell{{Column: ColumnHealth, X: 0, W: healthWidth}}
 	x := healthWidth
@@ -215,12 +223,12 @@ func Columns(width int) []Cell {
 		cells = append(cells, Cell{Column: c, Title: title, X: x, W: w, Right: right})
 		x += w + 1
 	}
-	add(ColumnName, "QUEUE", max(1, width-used), false)
+	add(ColumnName, "QUEUE", name, false)
 	for _, s := range specs {
 		add(s.column, s.title, s.narrow, true)
 	}
 	if trend > 0 {
-		add(ColumnTrend, "LAST 2 MIN", trend, false)
+		add(ColumnTrend, "LAST 2 MIN", trend, true)
 	}
 	return cells
 }

@@ -46,6 +46,7 @@ func checkLayout(t *testing.T, m Model) {
 			}
 		}
 	}
+	area += 2 * docMargin * l.Doc.H
 	if !l.TooSmall && area != m.Width*m.Height {
 		t.Fatalf("%dx%d screen %d: %d of %d cells are covered", m.Width, m.Height, m.Screen, area, m.Width*m.Height)
 	}

@@ -96,22 +96,5 @@ func (l *Live) Undo(ctx context.Context, id string) (queue.Report, error) {
 	if err != nil {
 		return queue.Report{}, err
 	}
-	return ofMessages(l.Client.Undo(ctx, e), e), nil
-}
-
-// ofMessages leaves out what became of the private keys of a purge, which the
-// report has beside the messages, unless that is all there is to say.
-func ofMessages(r queue.Report, e queue.Entry) queue.Report {
-	all := r.Results
-	r.Results = nil
-	for i, res := range all {
-		fine := res.Outcome == queue.Done || res.Outcome == queue.Gone
-		if i >= len(e.Items) || e.Items[i].Seq >= 0 || !fine {
-			r.Results = append(r.Results, res)
-		}
-	}
-	if len(r.Results) == 0 {
-		r.Results = all
-	}
-	return r
+	return l.Client.Undo(ctx, e), nil
 }

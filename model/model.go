@@ -24,6 +24,7 @@ type Config struct {
 	Copy func(text string) error
 
 	Address  string        // of the server, without a password; also what the journal names it
+	Profile  string        // the profile's name, for the screen only; "" without one
 	Demo     string        // address of the embedded demo server; "" outside the demo
 	ReadOnly bool          // writing keys are off and not in the help
 	Refresh  time.Duration // between polls; 0 means 1 s, the least is 250 ms
@@ -132,7 +133,7 @@ func New(cfg Config) (Model, error) {
 	m := Model{
 		cfg: cfg, keys: keyMap(), Now: cfg.Now(), Scanning: true,
 		Refresh: cfg.Refresh, ReadOnly: cfg.ReadOnly, Mouse: cfg.Mouse, Match: cfg.Match,
-		Conn: Connection{Address: cfg.Address, Demo: cfg.Demo},
+		Conn: Connection{Address: cfg.Address, Profile: cfg.Profile, Demo: cfg.Demo},
 		scan: 1, serving: 1,
 	}
 	for _, q := range cfg.Pinned {

@@ -31,6 +31,7 @@ type pollLoop struct {
 // Connection is what is known of the server and the way to it.
 type Connection struct {
 	Address string        // host:port/db, no password
+	Profile string        // its name in the configuration; "" without one
 	Demo    string        // address of the embedded demo server; "" outside the demo
 	Server  queue.Server  // the last answer; zero before the first
 	Known   bool          // Server holds an answer

@@ -11,7 +11,9 @@ import (
 
 // Undo puts back what an entry took, as near to the old position as can be.
 // Messages that are already back, or were taken since, are Gone and left alone.
-// An entry of another server is refused. The report has one result an item of the entry.
+// An entry of another server is refused. The report has one result a message; what
+// became of the private keys of a purge is in it only where it went wrong, or where
+// the purge died before it had written any message down.
 //
 // It is safe to ask again after a crash: an item whose undo was begun, or whose
 // first outcome is not known, is only put back when the place does not hold its
@@ -56,7 +58,23 @@ func (c *Client) Undo(ctx context.Context, e Entry) Report {
 			report.Results[i] = resultOf(ErrAlreadyBack)
 		}
 	}
+	report.Results = ofMessages(report.Results, e.Items)
 	return report
+}
+
+// ofMessages leaves out what became of the private keys of a purge, unless it
+// went wrong or is all there is to say.
+func ofMessages(results []Result, items []Item) []Result {
+	var kept []Result
+	for i, res := range results {
+		if items[i].Seq >= 0 || res.Outcome == Refused || res.Outcome == Unknown {
+			kept = append(kept, res)
+		}
+	}
+	if len(kept) == 0 {
+		return results
+	}
+	return kept
 }
 
 // undoOrder takes the items back in the opposite order to the one they were taken

@@ -41,7 +41,11 @@ func (p painter) place(w int) string {
 	badges := p.badges()
 	room := w - 2*len(edge) - width(badges) - 1
 	sep := " " + p.Faint.Paint(p.Glyphs.Sep) + " "
-	left := p.AppBadge.Paint(" redq ") + " " + p.Strong.Paint(name(p.m.Conn.Address))
+	left := p.AppBadge.Paint(" redq ") + " "
+	if p.m.Conn.Profile != "" {
+		left += p.Title.Paint(name(p.m.Conn.Profile)) + "  "
+	}
+	left += p.Strong.Paint(name(p.m.Conn.Address))
 	for _, crumb := range p.crumbs() {
 		left += sep + crumb
 	}

@@ -3,11 +3,13 @@
 package uitest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/sys/unix"
 )
 
 // named are the bytes that a terminal sends for keys that are not letters.
@@ -89,14 +91,20 @@ func (t *Term) Send(bytes string) {
 	if _, err := t.ptmx.WriteString(bytes); err != nil {
 		t.t.Fatalf("typing %q: %v\n%s", bytes, err, t.report())
 	}
-	time.Sleep(keyPause)
-	for deadline := time.Now().Add(limit); t.unread() > 0 && !t.ended() && time.Now().Before(deadline); {
-		time.Sleep(keyPause)
+	for deadline := time.Now().Add(limit); t.unread() && !t.ended() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
 	}
 }
 
-// keyPause is between two keys; the kernel hands a key on within less.
-const keyPause = 4 * time.Millisecond
+// unread reports whether the program has yet to read what was typed. Asking the
+// program's end by poll makes the kernel first hand on what is still on its way.
+func (t *Term) unread() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fds := []unix.PollFd{{Fd: int32(t.tty.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return errors.Is(err, unix.EINTR) || n > 0 && fds[0].Revents&unix.POLLIN != 0
+}
 
 // Paste pastes text, bracketed when the program asked for that.
 func (t *Term) Paste(text string) {
