@@ -11,9 +11,10 @@ import (
 	"redq/styles"
 )
 
-// frameTime is the shortest time between two frames. A terminal shows no more,
-// and a burst of messages must not draw one for each.
-const frameTime = 16 * time.Millisecond
+// frameTime is the shortest time between two drawings: a burst of messages must
+// not draw one for each. It is half of what Bubble Tea waits between two writes
+// to the terminal, so that the two waits do not add up.
+const frameTime = 8 * time.Millisecond
 
 // App is the program as Bubble Tea runs it: the model, and how it is drawn. It
 // draws when the state changes, at most once in frameTime; View only hands out
@@ -113,8 +114,10 @@ func (a *App) drawSoon() tea.Cmd {
 }
 
 func (a *App) draw() {
-	a.frame = draw(a.theme, a.model, a.cache)
-	a.drawn, a.due = a.now(), false
+	a.frame, a.due = draw(a.theme, a.model, a.cache), false
+	if a.model.Width > 0 { // nothing was drawn before the size is known
+		a.drawn = a.now()
+	}
 }
 
 // failed remembers what ends the program, and ends it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"syscall"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -37,9 +36,9 @@ type Options struct {
 	Log  string
 }
 
-// Run shows the dashboard until the user leaves it, ctx ends, or a signal asks
-// for the end (SIGINT, SIGTERM, or SIGHUP of a closed terminal). The terminal is
-// restored in every case. The error is for the user's eyes: nil when there is
+// Run shows the dashboard until the user leaves it or ctx ends: the caller turns
+// signals (SIGINT, SIGTERM, SIGHUP of a closed terminal) into that. The terminal
+// is restored in every case. The error is for the user's eyes: nil when there is
 // nothing to say.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
@@ -50,8 +49,9 @@ func Run(ctx context.Context, o Options) error {
 	app := NewApp(m, styles.New(o.Renderer, styles.DetectGlyphs(o.Getenv)))
 	app.logf = o.Logf
 
-	p := tea.NewProgram(app, o.program(ctx)...)
-	stop := quitOnSignal(p)
+	p := tea.NewProgram(app, o.program()...)
+	// Not tea.WithContext: that ends a program in the middle of a frame.
+	stop := context.AfterFunc(ctx, p.Quit)
 	_, err = p.Run()
 	stop()
 	return app.farewell(ctx, err, o.Log)
@@ -77,12 +77,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) program(ctx context.Context) []tea.ProgramOption {
+func (o Options) program() []tea.ProgramOption {
 	opts := []tea.ProgramOption{
-		tea.WithContext(ctx),
 		tea.WithAltScreen(),
 		tea.WithOutput(o.Output),
-		tea.WithoutSignalHandler(), // it knows no SIGHUP: see quitOnSignal
+		tea.WithoutSignalHandler(), // it knows no SIGHUP: the caller does
 	}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
@@ -91,28 +90,6 @@ func (o Options) program(ctx context.Context) []tea.ProgramOption {
 		opts = append(opts, tea.WithMouseCellMotion())
 	}
 	return opts
-}
-
-// quitOnSignal ends p in good order when the process is asked to end. stop ends
-// the watch.
-func quitOnSignal(p *tea.Program) (stop func()) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	done := make(chan struct{})
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		select {
-		case <-signals:
-			p.Quit()
-		case <-done:
-		}
-	}()
-	return func() {
-		signal.Stop(signals)
-		close(done)
-		<-finished
-	}
 }
 
 // clipboard writes to the terminal's clipboard by OSC 52, in one piece, so that
