@@ -41,6 +41,7 @@ func TestRepair(t *testing.T) {
 	term.Press("u")
 	term.WaitFor("deleted 1")
 	term.Confirm("undo")
+	term.WaitFor("brought back 1")
 	becomes(t, s, "queueA:backup", "Hello-1", "Hello-0")
 	term.WaitMatch(`2 backup 2\b`)
 
@@ -276,6 +277,7 @@ func TestPurgeWantsTheName(t *testing.T) {
 	term.Press("u")
 	term.WaitFor("purged")
 	term.Confirm("undo")
+	term.WaitFor("brought back 3")
 	becomes(t, s, "queueA:backup", "Hello-2", "Hello-1", "Hello-0")
 	term.Press("ctrl+c")
 	leaves(t, term, 0)

@@ -46,7 +46,7 @@ func dashboard(ctx context.Context, s cli.Session) error {
 		Match:    s.Match,
 	}
 	if s.Demo {
-		cfg.Demo = s.Client.Address()
+		cfg.Demo, cfg.Profile = s.Client.Address(), ""
 	}
 	return ui.Run(ctx, ui.Options{
 		Model:   cfg,

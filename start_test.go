@@ -96,6 +96,7 @@ func TestPasswordPrompt(t *testing.T) {
 	term.Type("redq --url " + s.URL)
 	term.Press("enter")
 	term.WaitFor("password for")
+	term.WaitUntil("until the terminal does not echo", func(string) bool { return term.Modes().Raw })
 	term.Type("s3cret")
 	term.Press("enter")
 	term.WaitMatch(queueASeeded)

@@ -262,8 +262,9 @@ func TestHostileData(t *testing.T) {
 	term.Type("/evil")
 	term.WaitMatch(`1 of \d+`)
 	term.Press("enter", "enter")
-	term.WaitMatch(`1 ready`)
+	term.WaitFor("(empty)")
 	term.Press("enter") // into the first message, and through all of them in each view
+	term.WaitFor("#0 of")
 	for range len(hostile.Payloads()) {
 		for _, key := range []string{"o", "o", "o", "l"} {
 			term.Press(key)

@@ -103,6 +103,7 @@ func (t *Term) WaitUntil(what string, ok func(screen string) bool) {
 		}
 		select {
 		case <-changed:
+		case <-time.After(10 * time.Millisecond): // modes of the line change without a word
 		case <-t.done:
 		case <-deadline:
 			t.t.Fatalf("waited %s\n%s", what, t.report())
