@@ -38,13 +38,13 @@ func (m Model) key(k tea.KeyMsg) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// interrupted quits; while the server is being asked for a change, only at the
-// second time: leaving now would leave the outcome unknown.
+// interrupted quits; while the server is being asked for a change, as soon as it
+// has answered, or at the second time: leaving now would leave the outcome unknown.
 func (m Model) interrupted() (Model, tea.Cmd) {
 	if m.Dialog != nil {
 		if h := m.Dialog.Head(); h.Busy && !h.Leaving {
 			h.Leaving = true
-			h.Note = "the server was asked: ctrl+c again leaves without its answer"
+			h.Note = "leaving as soon as the server answers; ctrl+c again leaves at once"
 			m.Dialog = m.Dialog.withHead(h)
 			return m, nil
 		}
@@ -203,6 +203,12 @@ func (m Model) submit(in Intent) (Model, tea.Cmd) {
 func (m Model) actionDone(msg actionDoneMsg) (Model, tea.Cmd) {
 	if msg.gen != m.writing || m.Dialog == nil {
 		return m, nil
+	}
+	if m.Dialog.Head().Leaving {
+		if msg.status.Kind != StatusDone {
+			m.Fatal = errors.New(msg.status.Text)
+		}
+		return m, tea.Quit
 	}
 	if msg.failed {
 		return m.reopened(msg), nil

@@ -35,7 +35,7 @@ type DialogHead struct {
 	Keys     []string  // that will be changed, source first
 	OpenedAt time.Time // client's clock: keys typed before are no answer
 	Busy     bool      // the server was asked; keys wait
-	Leaving  bool      // ctrl+c was pressed while busy: the next one quits
+	Leaving  bool      // ctrl+c was pressed while busy: the answer ends the program
 	Note     string    // why the last key did nothing, or what is wrong with the form
 
 	queue queue.Queue // as it was when the dialog opened

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +100,41 @@ func TestNothingIsAskedTwice(t *testing.T) {
 	d.release()
 	if f.calls["delete"] != 1 || d.m.Dialog != nil {
 		t.Fatalf("%d deletes, dialog %T", f.calls["delete"], d.m.Dialog)
+	}
+}
+
+// Leaving in the middle of a write would leave its outcome unknown.
+func TestInterruptWaitsForTheAnswer(t *testing.T) {
+	for outcome, says := range map[queue.Outcome]string{"": "", queue.Unknown: "outcome unknown"} {
+		d, f := onBackup(t, numbered("m", 5))
+		f.outcome = outcome
+		d.press("D")
+		d.advance(time.Second)
+		d.hold = true
+		d.send(keyMsg("y"))
+		d.send(keyMsg("ctrl+c"))
+		if d.m.Dialog == nil || !d.m.Dialog.Head().Leaving || f.calls["delete"] != 0 {
+			t.Fatal("the program does not wait for the answer")
+		}
+		d.release()
+		if !d.quit || f.calls["delete"] != 1 {
+			t.Fatalf("quit %v after %d deletes", d.quit, f.calls["delete"])
+		}
+		if got := fmt.Sprint(d.m.Fatal); says == "" && d.m.Fatal != nil || !strings.Contains(got, says) {
+			t.Errorf("%q: says %q, want %q", outcome, got, says)
+		}
+	}
+	d, _ := onBackup(t, numbered("m", 5))
+	d.press("D")
+	d.advance(time.Second)
+	d.hold = true
+	d.send(keyMsg("y"))
+	d.send(keyMsg("ctrl+c"))
+	d.held = nil // the answer never comes
+	d.hold = false
+	d.send(keyMsg("ctrl+c"))
+	if !d.quit {
+		t.Error("a second ctrl+c does not leave")
 	}
 }
 
