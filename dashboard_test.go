@@ -317,6 +317,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	term.Press("?")
 	term.WaitFor("Keys")
+	term.WaitGone("is off")
 	if screen := term.Screen(); strings.Contains(screen, "purge") || strings.Contains(screen, "enqueue") {
 		t.Errorf("the help offers what is refused:\n%s", screen)
 	}

@@ -72,9 +72,12 @@ func TestSuspendAndResume(t *testing.T) {
 	term.Type("redq --url " + s.URL)
 	term.Press("enter")
 	term.WaitMatch(queueASeeded)
-	for range 2 {
+	stopped := regexp.MustCompile(`(?i)stopped|suspended`)
+	for i := range 2 {
 		term.Press("ctrl+z")
-		term.WaitMatch(`(?i)stopped|suspended`)
+		term.WaitUntil("for the shell to say that it stopped", func(screen string) bool {
+			return len(stopped.FindAllString(screen, -1)) > i
+		})
 		if m := term.Modes(); m.AltScreen || m.CursorHidden || m.Mouse || m.BracketedPaste {
 			t.Errorf("in the shell: %+v", m)
 		}

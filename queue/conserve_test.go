@@ -72,11 +72,15 @@ func TestTwoOperatorsRedriveTheSameMessagesWhileAConsumerPops(t *testing.T) {
 	})
 	var operators sync.WaitGroup
 	var done, gone atomic.Int64
-	for i := range 2 {
-		c, _ := open(t, s)
-		ms := peek(t, c, q, queue.Backup)
+	var clients [2]*queue.Client
+	var seen [2][]queue.Message
+	for i := range clients { // both look before either acts
+		clients[i], _ = open(t, s)
+		seen[i] = peek(t, clients[i], q, queue.Backup)
+	}
+	for i, c := range clients {
 		operators.Go(func() {
-			r := c.Redrive(t.Context(), q, ms, queue.RedriveOptions{Front: i == 1})
+			r := c.Redrive(t.Context(), q, seen[i], queue.RedriveOptions{Front: i == 1})
 			done.Add(int64(r.Count(queue.Done)))
 			gone.Add(int64(r.Count(queue.Gone)))
 		})
