@@ -229,6 +229,14 @@ func TestMouse(t *testing.T) {
 		click(term, name)
 		term.WaitMatch("▌.*" + name)
 	}
+	term.Type(":reminders")
+	term.Press("enter")
+	term.WaitMatch(`reminder:1$|reminder:1 `)
+	for range 10 { // three rows each
+		term.Wheel(20, 20, true)
+	}
+	term.WaitFor("reminder:31")
+	term.WaitGone("reminder:1 ")
 	term.Press("ctrl+c")
 	leaves(t, term, 0)
 

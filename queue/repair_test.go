@@ -215,6 +215,9 @@ func TestPayloadsAreMovedByteExact(t *testing.T) {
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		for _, h := range hostile.Payloads() {
 			t.Run(h.Name, func(t *testing.T) {
+				if testing.Short() && len(h.Bytes) > 1<<20 {
+					t.Skip("large")
+				}
 				s.Client.FlushDB(t.Context())
 				c, j := open(t, s)
 				q := orders()

@@ -56,12 +56,6 @@ func named(key string) (string, bool) {
 	return key, len([]rune(key)) == 1
 }
 
-// IsKey reports whether Press knows the key.
-func IsKey(key string) bool {
-	_, ok := named(key)
-	return ok
-}
-
 // Press presses keys, one after the other: single characters, enter, esc, tab,
 // shift+tab, space, backspace, delete, insert, up, down, left, right, home, end,
 // pgup, pgdown, alt+enter, and ctrl+ with a letter.
