@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ func commands() []commandSpec {
 		{name: "sort", about: "one of " + strings.Join(sorts, ", "), options: sorts, run: runSort},
 		{name: "filter", about: "text, /re/ or ! in front; nothing clears it", run: runFilter},
 		{name: "refresh", about: "a duration such as 2s, at least 250ms", options: []string{"250ms", "500ms", "1s", "2s", "5s", "10s", "30s"}, run: runRefresh},
+		{name: "goto", about: "a position from 0 on a queue's page", run: runGoTo},
 		{name: "trouble", run: pressing(ActTrouble)},
 		{name: "freeze", run: pressing(ActFreeze)},
 		{name: "undo", run: pressing(ActUndo)},
@@ -156,6 +158,14 @@ func runRefresh(_ Model, args []string, rest string) (Intent, error) {
 		return nil, errors.New("not a refresh interval")
 	}
 	return setRefresh{d}, nil
+}
+
+func runGoTo(m Model, args []string, rest string) (Intent, error) {
+	position, err := strconv.ParseInt(strings.ReplaceAll(rest, ",", ""), 10, 64)
+	if err != nil || len(args) != 1 || position < 0 || m.Screen != QueueScreen {
+		return nil, errors.New("nowhere to go")
+	}
+	return goTo{position}, nil
 }
 
 func runUnit(m Model, args []string, _ string) (Intent, error) {

@@ -25,6 +25,7 @@ type (
 		with correction
 	}
 	setRefresh struct{ every time.Duration }
+	goTo       struct{ position int64 } // in the list in front
 	press      struct{ action Action }
 	sortBy     struct{ column Column }
 	closeIt    struct{} // the dialog
@@ -54,6 +55,7 @@ func (wantDist) intent()     {}
 func (setFilter) intent()    {}
 func (correct) intent()      {}
 func (setRefresh) intent()   {}
+func (goTo) intent()         {}
 func (press) intent()        {}
 func (sortBy) intent()       {}
 func (closeIt) intent()      {}

@@ -49,10 +49,30 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+func TestGoToAPosition(t *testing.T) {
+	d, _ := onBackup(t, numbered("m", 5000))
+	d.commanded("goto 2,500")
+	if d.selected() != "m2500" || d.m.Status.Text != "at 2,500 of 5,000" {
+		t.Errorf("on %q, status %q", d.selected(), d.m.Status.Text)
+	}
+	d.commanded("goto 9999999")
+	if d.selected() != "m4999" {
+		t.Errorf("past the end: on %q", d.selected())
+	}
+	l := d.m.Queue.List()
+	l.Total = 10_000_000
+	d.m.Queue = d.m.Queue.with(l)
+	m, _ := d.m.goTo(5_000_000)
+	if want := "at 5,000,000 of 10,000,000: each page here makes the server pass 4,999,999 messages, about 0.83 ms"; m.Status.Text != want {
+		t.Errorf("status %q, want %q", m.Status.Text, want)
+	}
+}
+
 func TestBadCommandsSayWhatWasExpected(t *testing.T) {
 	for line, want := range map[string]string{
 		"nonsense":          "expected a queue's name or one of q, quit",
 		"sort":              "expected one of health",
+		"goto 5":            "expected a position from 0 on a queue's page",
 		"sort up":           "expected one of health",
 		"refresh":           "expected a duration",
 		"refresh 1ms":       "at least 250ms",
