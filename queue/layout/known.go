@@ -81,9 +81,15 @@ func without(k queue.Queue, owner map[string]string) queue.Queue {
 	return left
 }
 
+// keptEmpty bounds how many backup lists of a queue are kept that are not there at
+// the moment: consumers come under new names for ever, and each left one list. One
+// that fills again is found again.
+const keptEmpty = 64
+
 // joined returns the found queue with the keys that only the known one has.
 func joined(q, k queue.Queue, owner map[string]string) queue.Queue {
 	gone := without(k, owner)
+	gone.Backups = gone.Backups[:min(len(gone.Backups), keptEmpty)]
 	if !hasKeys(gone) {
 		return q
 	}
