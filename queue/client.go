@@ -78,7 +78,11 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, target.base.DialTimeout+target.base.ReadTimeout)
 	defer cancel()
-	if err := c.read.Ping(ctx).Err(); err != nil && !answersLater(err) {
+	first := c.read
+	if target.base.TLSConfig != nil {
+		first = c.write // tries once: a plain port lets a handshake wait for its whole time
+	}
+	if err := first.Ping(ctx).Err(); err != nil && !answersLater(err) {
 		_ = c.Close()
 		return nil, &openError{sentence: target.explain(err), err: err}
 	}
