@@ -17,11 +17,36 @@ import (
 //go:embed testdata/seeds.redis
 var Seeds string
 
-// Seed runs Seeds on the server.
+// Seed runs Seeds on the server, and then puts off by an hour all that is not due
+// yet: the same number is due however slow the machine is.
 func Seed(t testing.TB, s *Server) {
 	t.Helper()
 	Feed(t, s.Client, Seeds)
+	for _, put := range []struct {
+		key       string
+		perSecond int
+		since     string // seconds from now
+	}{
+		{"q-demo", 1000, "0"},
+		{"redis-queue", 1000, "0"},
+		{"delay-queue", 1, "0"},
+		{"reminders:delayed", 1, "-60"}, // the first is due within a second, perhaps by now
+	} {
+		err := putOff.Run(context.Background(), s.Client, []string{put.key}, put.perSecond, put.since).Err()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			t.Fatalf("putting off what is due soon: %v", err)
+		}
+	}
 }
+
+// putOff adds an hour to the scores of a sorted set that lie after a moment.
+// KEYS[1] the sorted set; ARGV[1] how many of its scores make a second, ARGV[2] seconds from now
+var putOff = redis.NewScript(`
+local unit, t = tonumber(ARGV[1]), redis.call('TIME')
+local from = (t[1] + t[2] / 1000000 + ARGV[2]) * unit
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('%.6f', from), '+inf')) do
+  redis.call('ZINCRBY', KEYS[1], 3600 * unit, member)
+end`)
 
 // Feed runs the lines of a redis-cli command file: words with "…" and '…' quotes
 // and redis-cli's escapes. Empty lines are skipped; an error fails the test.
