@@ -73,7 +73,7 @@ func (c *Client) Enqueue(ctx context.Context, q Queue, payload []byte, o Enqueue
 		}
 	}
 	cl := enqueueCall(q, sent, o)
-	sending, done := context.WithTimeout(context.WithoutCancel(ctx), c.patience())
+	sending, done := c.bounded(ctx)
 	c.runCalls(sending, []*call{cl})
 	done()
 
@@ -83,7 +83,9 @@ func (c *Client) Enqueue(ctx context.Context, q Queue, payload []byte, o Enqueue
 	case errors.As(res.Err, &present):
 		present.Due, _ = q.Unit.Time(present.Score)
 	case res.Outcome == Unknown:
-		sent.Note = c.secondLook(ctx, Record{Op: OpEnqueue, Message: Message{
+		looking, done := c.bounded(ctx)
+		defer done()
+		sent.Note = c.secondLook(looking, Record{Op: OpEnqueue, Message: Message{
 			Place: sent.Place, Key: sent.Key, Payload: sent.Payload, Size: int64(len(sent.Payload)),
 		}})
 	case res.Outcome == Done:

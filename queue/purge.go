@@ -89,6 +89,8 @@ func (p *purge) key(ctx context.Context, key string, nth int) error {
 	switch {
 	case errors.Is(res.Err, ErrGone):
 		return nil // an empty key is purged already
+	case res.Outcome == Unknown:
+		return fmt.Errorf("%w: where %s is empty now, an undo brings its messages back", res.Err, p.place)
 	case res.Err != nil:
 		return res.Err
 	}
@@ -174,7 +176,7 @@ func (p *purge) piece(ctx context.Context, private string) ([]Message, error) {
 
 // ask runs one call, which an operator who cancels does not cut short.
 func (p *purge) ask(ctx context.Context, cl *call) *call {
-	sending, done := context.WithTimeout(context.WithoutCancel(ctx), p.c.patience())
+	sending, done := p.c.bounded(ctx)
 	defer done()
 	p.c.runCalls(sending, []*call{cl})
 	return cl

@@ -268,16 +268,18 @@ func (c *Client) perform(ctx context.Context, batch []step, answer RecordKind, r
 		return false, err
 	}
 	// An operator who cancels must not make an outcome unknown.
-	sending, done := context.WithTimeout(context.WithoutCancel(ctx), c.patience())
+	sending, done := c.bounded(ctx)
 	c.runCalls(sending, calls)
 	done()
 
+	looking, done := c.bounded(ctx)
+	defer done()
 	answers := make([]Record, len(batch))
 	for i, s := range batch {
 		res := s.call.result()
 		if res.Outcome == Unknown {
 			lost = true
-			res.Note = c.secondLook(ctx, *s.record)
+			res.Note = c.secondLook(looking, *s.record)
 		}
 		if errors.Is(res.Err, ErrNotSent) {
 			lost = true
@@ -314,6 +316,12 @@ func (c *Client) logf(format string, args ...any) {
 	if c.opts.Logf != nil {
 		c.opts.Logf(format, args...)
 	}
+}
+
+// bounded returns a context for one batch, which has its own time and is not
+// cancelled with ctx.
+func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), c.patience())
 }
 
 // patience bounds one batch as a whole.

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"redq/queue"
+	"redq/queue/journal"
 	"redq/queue/queuetest"
 )
 
 // through opens a client whose connections pass a proxy.
-func through(t *testing.T, s *queuetest.Server) (*queue.Client, *queuetest.Proxy) {
+func through(t *testing.T, s *queuetest.Server) (*queue.Client, *journal.Journal, *queuetest.Proxy) {
 	t.Helper()
 	p := queuetest.NewProxy(t, s.Addr)
-	c, _ := open(t, s, func(o *queue.Options) {
+	c, j := open(t, s, func(o *queue.Options) {
 		o.URL = "redis://" + p.Addr
 		o.Timeout = 500 * time.Millisecond
 	})
-	return c, p
+	return c, j, p
 }
 
 func TestALostAnswerIsUnknownAndNeverASecondCopy(t *testing.T) {
@@ -26,7 +27,7 @@ func TestALostAnswerIsUnknownAndNeverASecondCopy(t *testing.T) {
 	q := orders()
 	push(t, s, "orders:backup", "a", "b")
 	s.Client.ZAdd(t.Context(), "orders:delayed", z(1764547200000, "x"))
-	c, p := through(t, s)
+	c, _, p := through(t, s)
 	backup, delayed := peek(t, c, q, queue.Backup), peek(t, c, q, queue.Delayed)
 
 	knowScripts(t, c, s)
@@ -43,7 +44,7 @@ func TestALostAnswerIsUnknownAndNeverASecondCopy(t *testing.T) {
 		note string
 	}{
 		{func() queue.Report { return c.Redrive(t.Context(), q, backup[:1], queue.RedriveOptions{}) }, "it is in ready now"},
-		{func() queue.Report { return c.Delete(t.Context(), q, backup[1:]) }, "not in backup any more"},
+		{func() queue.Report { return c.Delete(t.Context(), q, backup[1:]) }, "not in backup now"},
 		{func() queue.Report { return c.Reschedule(t.Context(), q, delayed, time.UnixMilli(1764547299000)) }, "1764547299000"},
 		{func() queue.Report {
 			ready := peek(t, c, q, queue.Ready)
@@ -132,7 +133,7 @@ func TestNothingWasSentWhenNobodyListens(t *testing.T) {
 	s := queuetest.Redis(t)
 	q := orders()
 	push(t, s, "orders:backup", "a", "b")
-	c, p := through(t, s)
+	c, _, p := through(t, s)
 	ms := peek(t, c, q, queue.Backup)
 	p.Refuse(true)
 	p.Cut()
@@ -158,4 +159,25 @@ func TestScriptsAreLoadedAgainAfterAFlush(t *testing.T) {
 	if n := len(list(t, s, "orders")); n != 9 {
 		t.Errorf("%d messages in ready, want 9", n)
 	}
+}
+
+// A purge whose snapshot was not confirmed has set the messages aside: the journal
+// knows where, and undo brings them back.
+func TestAPurgeThatWasNotConfirmedIsUndone(t *testing.T) {
+	s := queuetest.Redis(t)
+	q := orders()
+	c, j, p := through(t, s)
+	push(t, s, "warm:dead", "x")
+	if _, err := c.Purge(t.Context(), queue.Named("warm"), queue.Dead, nil); err != nil {
+		t.Fatal(err)
+	}
+	push(t, s, "orders:dead", "a", "b", "c")
+	p.CutAfterRequest("redq-purge")
+	purged, err := c.Purge(t.Context(), q, queue.Dead, nil)
+	if !errors.Is(err, queue.ErrUnknownOutcome) || !strings.Contains(err.Error(), "an undo brings its messages back") {
+		t.Errorf("got %v", err)
+	}
+	wantList(t, s, "orders:dead")
+	wantAll(t, c.Undo(t.Context(), entry(t, j, purged.Entry)), queue.Done)
+	wantList(t, s, "orders:dead", "a", "b", "c")
 }
