@@ -83,6 +83,9 @@ func classifyReply(text string) error {
 		return ErrWrongType
 	case code == "NOPERM" && strings.Contains(strings.ToLower(rest), "'eval"):
 		return ErrNoScripts
+	case code == "ERR" && strings.HasPrefix(rest, "The user executing the script can't"):
+		// 7.0 drops the NOPERM of a command inside a script.
+		return &RefusedError{Code: "NOPERM", Text: "no permission: " + rest}
 	case code == "NOPERM":
 		return &RefusedError{Code: code, Text: "no permission: " + rest}
 	case code == "ERR" && strings.HasPrefix(rest, "unknown command") && strings.Contains(strings.ToLower(rest), "eval"):

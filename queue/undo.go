@@ -29,27 +29,34 @@ func (c *Client) Undo(ctx context.Context, e Entry) Report {
 		refuse(report.Results, all, fmt.Errorf("this happened on %s, and the connection is to %s", e.Server, c.address))
 		return report
 	}
+	// What is told of an item below must not change the caller's entry.
+	items := slices.Clone(e.Items)
 	var order []int
-	for _, i := range undoOrder(e.Items) {
-		switch it := e.Items[i]; {
+	var stranded error // why messages that a purge set aside could not be brought back
+	for _, i := range undoOrder(items) {
+		switch it := items[i]; {
 		case it.Undone == Done || it.Undone == Gone:
 			report.Results[i] = resultOf(ErrAlreadyBack)
 		case !it.Undoable():
 			report.Results[i] = resultOf(fmt.Errorf("%w: it was %s, so there is nothing to undo", ErrGone, it.Outcome))
 		case it.Seq < 0:
-			report.Results[i] = c.rejoin(ctx, it)
+			report.Results[i] = c.rejoin(ctx, it, items)
+			stranded = cmp.Or(stranded, report.Results[i].Err)
+		case stranded != nil:
+			// It may lie among those set aside: restored now, it would be there twice.
+			report.Results[i] = Result{Outcome: Refused, Err: fmt.Errorf("%w: first of all the messages that the purge set aside must come back", stranded)}
 		default:
 			order = append(order, i)
 		}
 	}
 	ms := make([]Message, len(e.Items))
-	for i, it := range e.Items {
+	for i, it := range items {
 		ms[i] = it.Message
 	}
 	c.inBatches(ctx, order, ms, report.Results, Undone, func(i int, _ Message) (step, error) {
-		r := e.Items[i].Record
+		r := items[i].Record
 		r.Kind, r.Time = UndoIntent, time.Now()
-		cl, err := c.undoCall(e.Items[i])
+		cl, err := c.undoCall(items[i])
 		return step{record: &r, call: cl}, err
 	})
 	for i, it := range e.Items {
@@ -131,17 +138,30 @@ func (c *Client) undoCall(it Item) (*call, error) {
 	return nil, fmt.Errorf("%s cannot be undone", it.Op)
 }
 
-// rejoin brings back what a purge had set aside and not yet freed.
-func (c *Client) rejoin(ctx context.Context, it Item) Result {
-	if err := c.record(Record{Kind: UndoIntent, Entry: it.Entry, Seq: it.Seq, Time: time.Now()}); err != nil {
+// rejoin brings back what a purge had set aside and not yet freed. How much that
+// was also tells of items without an answer whether they had been freed, which
+// their bytes alone would not where several messages are equal.
+func (c *Client) rejoin(ctx context.Context, header Item, items []Item) Result {
+	if err := c.record(Record{Kind: UndoIntent, Entry: header.Entry, Seq: header.Seq, Time: time.Now()}); err != nil {
 		return resultOf(err)
 	}
-	res := c.rejoinKey(ctx, it)
-	if err := c.record(Record{Kind: Undone, Entry: it.Entry, Seq: it.Seq, Time: time.Now(), Outcome: res.Outcome}); err != nil {
+	res, aside := c.rejoinKey(ctx, header)
+	if errors.Is(res.Err, ErrGone) { // all of it was freed: the items bring it back
+		res = Result{Outcome: Done}
+	}
+	if err := c.record(Record{Kind: Undone, Entry: header.Entry, Seq: header.Seq, Time: time.Now(), Outcome: res.Outcome}); err != nil {
 		c.logf("journal: %v", err)
 	}
-	if errors.Is(res.Err, ErrGone) { // all of it was freed: the items bring it back
-		return Result{Outcome: Done}
+	if res.Outcome != Done || header.Tried {
+		return res // after a former try the length tells nothing any more
+	}
+	for i, it := range items {
+		if it.Seq < 0 || it.Message.Key != header.Message.Key || !it.Unsure() || it.Tried {
+			continue
+		}
+		if items[i].Outcome = Done; it.Message.Index >= it.Message.Len-aside {
+			items[i].Undone = Done // it was never freed, and came back with the rest
+		}
 	}
 	return res
 }
@@ -149,14 +169,20 @@ func (c *Client) rejoin(ctx context.Context, it Item) Result {
 // rejoinPiece is how many messages one step of rejoinKey brings back.
 const rejoinPiece = 200
 
-func (c *Client) rejoinKey(ctx context.Context, it Item) Result {
-	for {
-		cl := &call{script: scriptRejoin, keys: []string{it.ToKey, it.Message.Key}, args: []any{
-			kind(it.Message.Place), string(it.End), rejoinPiece,
+// rejoinKey also returns how many messages had been set aside.
+func (c *Client) rejoinKey(ctx context.Context, header Item) (res Result, aside int64) {
+	for first := true; ; first = false {
+		cl := &call{script: scriptRejoin, keys: []string{header.ToKey, header.Message.Key}, args: []any{
+			kind(header.Message.Place), string(header.End), rejoinPiece,
 		}}
-		c.runCalls(ctx, []*call{cl})
+		sending, done := c.bounded(ctx)
+		c.runCalls(sending, []*call{cl})
+		done()
+		if first {
+			aside = cl.num(2)
+		}
 		if res := cl.result(); res.Outcome != Done || cl.num(1) == 0 {
-			return res
+			return res, aside
 		}
 	}
 }

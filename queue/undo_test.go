@@ -269,3 +269,54 @@ func TestUndoOfAHalfDonePurge(t *testing.T) {
 		}
 	}
 }
+
+// halfPurged is a purge of five messages that freed two, had the third in the
+// journal, and died before any answer about the freed ones was written.
+func halfPurged(t *testing.T, s *queuetest.Server, payloads ...string) (*queue.Client, func() queue.Entry) {
+	t.Helper()
+	c, j := open(t, s)
+	q := orders()
+	push(t, s, "orders", payloads...)
+	ms := peek(t, c, q, queue.Ready)
+	intent := func(seq int, m queue.Message, private string) {
+		r := queue.Record{Kind: queue.Intent, Entry: "half", Seq: seq, Time: time.Now(), Server: c.Address(), Queue: "orders", Op: queue.OpPurge, Message: m, End: queue.Right, ToKey: private}
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	intent(-1, queue.Message{Place: queue.Ready, Key: "orders"}, "orders:redq-purge:half")
+	for i := range 3 {
+		intent(i, ms[i], "")
+	}
+	s.Client.Rename(t.Context(), "orders", "orders:redq-purge:half")
+	s.Client.LTrim(t.Context(), "orders:redq-purge:half", 2, -1)
+	return c, func() queue.Entry { return entry(t, j, "half") }
+}
+
+// Equal bytes that came back with the set-aside ones do not stand for freed ones.
+func TestUndoOfAHalfDonePurgeOfEqualMessages(t *testing.T) {
+	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
+		c, load := halfPurged(t, s, "same", "same", "same", "same", "other")
+		c.Undo(t.Context(), load())
+		wantList(t, s, "orders", "same", "same", "same", "same", "other")
+		c.Undo(t.Context(), load())
+		wantList(t, s, "orders", "same", "same", "same", "same", "other")
+	})
+}
+
+// Where what was set aside may not come back, nothing else may: a message could be
+// there twice once the rest follows.
+func TestUndoOfAPurgeStopsWhenTheRestMayNotComeBack(t *testing.T) {
+	s := queuetest.Redis(t)
+	c, load := halfPurged(t, s, "a", "b", "c", "d", "e")
+	noRename := s.User("norename", "pw", "~* &* +@all -rename")
+	denied, _ := open(t, s, func(o *queue.Options) { o.URL = noRename })
+	r := denied.Undo(t.Context(), load())
+	var refused *queue.RefusedError
+	if r.Count(queue.Done) != 0 || !errors.As(r.Err(), &refused) || refused.Code != "NOPERM" {
+		t.Errorf("done %d, %v", r.Count(queue.Done), r.Err())
+	}
+	wantList(t, s, "orders")
+	c.Undo(t.Context(), load())
+	wantList(t, s, "orders", "a", "b", "c", "d", "e")
+}

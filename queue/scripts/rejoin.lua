@@ -4,17 +4,18 @@
 -- ARGV[1] list | zset
 -- ARGV[2] the end of a list where the oldest messages lie: left | right
 -- ARGV[3] how many messages to bring back at most, when a piece
--- Returns {done, left in the snapshot} | {gone} (no snapshot) | {type, key, type} | {exists, score}
+-- Returns {done, left in the snapshot, length before} | {gone} (no snapshot) | {type, key, type} | {exists, score}
 local src, dst, n = KEYS[1], KEYS[2], tonumber(ARGV[3])
 local ok, found = holds(src, ARGV[1])
 if not ok then return { 'type', src, found } end
 if found == 'none' then return { 'gone' } end
+local len = redis.call(ARGV[1] == 'list' and 'LLEN' or 'ZCARD', src)
 ok, found = holds(dst, ARGV[1])
 if not ok then return { 'type', dst, found } end
 if found == 'none' then
   local renamed = redis.pcall('RENAME', src, dst)
   if failed(renamed) then return renamed end
-  return { 'done', 0 }
+  return { 'done', 0, len }
 end
 
 if ARGV[1] == 'zset' then
@@ -30,11 +31,10 @@ if ARGV[1] == 'zset' then
       return removed
     end
   end
-  return { 'done', redis.call('ZCARD', src) }
+  return { 'done', redis.call('ZCARD', src), len }
 end
 
 -- The oldest lie at one end of both lists, so the snapshot's other end joins the newcomers.
-local len = redis.call('LLEN', src)
 for _ = 1, math.min(n, len) do
   local moved
   if ARGV[2] == 'left' then
@@ -49,4 +49,4 @@ for _ = 1, math.min(n, len) do
   end
   if failed(moved) then return moved end
 end
-return { 'done', redis.call('LLEN', src) }
+return { 'done', redis.call('LLEN', src), len }
