@@ -90,16 +90,24 @@ func (p *purge) key(ctx context.Context, key string, nth int) error {
 	case errors.Is(res.Err, ErrGone):
 		return nil // an empty key is purged already
 	case res.Outcome == Unknown:
-		return fmt.Errorf("%w: where %s is empty now, an undo brings its messages back", res.Err, p.place)
+		return fmt.Errorf("%w: where %s is empty now, its messages lie in %s%s", res.Err, p.place, private, p.wayBack())
 	case res.Err != nil:
 		return res.Err
 	}
 	p.sum.Taken += taken.num(1)
 	if err := p.free(ctx, key, private, taken.num(1)); err != nil {
-		return fmt.Errorf("the purge stopped after %d of %d messages (what is left was taken out of %s; an undo brings all back): %w",
-			p.sum.Freed, p.sum.Taken, p.place, err)
+		return fmt.Errorf("the purge stopped after %d of %d messages (what is left lies in %s%s): %w",
+			p.sum.Freed, p.sum.Taken, private, p.wayBack(), err)
 	}
 	return nil
+}
+
+// wayBack is what to say of an undo, which needs a journal.
+func (p *purge) wayBack() string {
+	if p.c.opts.Journal == nil {
+		return ""
+	}
+	return ": an undo brings its messages back"
 }
 
 // free writes the snapshot to the journal and trims it, piece by piece from the head.
