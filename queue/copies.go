@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (c *Client) copiesByPosition(ctx context.Context, m Message, limit int64) (
 		return nil
 	})
 	if err != nil {
-		return 0, false, err
+		return 0, false, cmp.Or(length.Err(), head.Err(), err) // why EXEC was aborted, if it was
 	}
 	at := map[int64]bool{}
 	for _, i := range head.Val() {
@@ -69,7 +70,7 @@ func (c *Client) copiesByPosition(ctx context.Context, m Message, limit int64) (
 
 // isMissing reports whether the server does not know a command, or denies it as such.
 func isMissing(err error) bool {
-	return redis.HasErrorPrefix(err, "unknown command") || redis.HasErrorPrefix(err, "EXECABORT") ||
+	return redis.HasErrorPrefix(err, "unknown command") ||
 		redis.HasErrorPrefix(err, "NOPERM") && strings.Contains(err.Error(), "permissions to run")
 }
 

@@ -49,39 +49,38 @@ type Enqueued struct {
 	Note    string    // with ErrUnknownOutcome: what a second look found
 }
 
-// Enqueue adds one message. When equal bytes are delayed already nothing is
+// Enqueue adds one message, and counts it where the queue has Stats. When equal bytes are delayed already nothing is
 // changed and the error is an *AlreadyDelayedError. With ErrUnknownOutcome the
 // answer still says what was sent, and its Note what a second look found.
 func (c *Client) Enqueue(ctx context.Context, q Queue, payload []byte, o EnqueueOptions) (Enqueued, error) {
-	if c.opts.ReadOnly {
-		return Enqueued{}, ErrReadOnly
-	}
-	if err := o.validate(); err != nil {
+	to, err := c.destination(q, o)
+	if err != nil {
 		return Enqueued{}, err
 	}
-	sent := Enqueued{Place: Ready, Key: q.Ready, Payload: payload}
-	if o.delayed() {
-		sent.Place, sent.Key = Delayed, q.Delayed
-	}
-	if sent.Key == "" {
-		return Enqueued{}, fmt.Errorf("%w: %s", ErrNoSuchPlace, sent.Place)
-	}
-	if o.Wrap {
-		var err error
-		if sent.Payload, sent.ID, err = WrapMessage(payload); err != nil {
+	m := outgoing{payload: payload}
+	if to.each {
+		if m.score, err = dueScore(q.Unit, o.At); err != nil {
 			return Enqueued{}, err
 		}
 	}
-	cl := enqueueCall(q, sent, o)
+	sent := Enqueued{Place: to.place, Key: to.key}
+	if o.Wrap {
+		if m.payload, sent.ID, err = WrapMessage(payload); err != nil {
+			return Enqueued{}, err
+		}
+	}
+	sent.Payload = m.payload
+	cl := to.call([]outgoing{m})
 	sending, done := c.bounded(ctx)
 	c.runCalls(sending, []*call{cl})
 	done()
 
 	res := cl.result()
-	var present *AlreadyDelayedError
 	switch {
-	case errors.As(res.Err, &present):
+	case res.Outcome == Done && len(cl.present()) > 0:
+		present := &AlreadyDelayedError{Key: sent.Key, Score: cl.present()[0].score}
 		present.Due, _ = q.Unit.Time(present.Score)
+		return sent, present
 	case res.Outcome == Unknown:
 		looking, done := c.bounded(ctx)
 		defer done()
@@ -96,22 +95,96 @@ func (c *Client) Enqueue(ctx context.Context, q Queue, payload []byte, o Enqueue
 	return sent, res.Err
 }
 
-func enqueueCall(q Queue, m Enqueued, o EnqueueOptions) *call {
-	cl := &call{script: scriptEnqueue, keys: []string{m.Key}}
-	switch {
-	case m.Place == Ready:
-		end := q.PushEnd()
-		if o.Front {
-			end = end.Other()
-		}
-		cl.args = []any{m.Payload, "list", string(end)}
-	case !o.At.IsZero():
-		cl.args = []any{m.Payload, "zset", "at", string(q.Unit.Score(o.At))}
-	default:
-		us := (o.In + time.Microsecond - 1) / time.Microsecond
-		cl.args = []any{m.Payload, "zset", "in", int64(us), q.Unit.scriptName()}
+// destination is where new messages go, and how.
+type destination struct {
+	place Place
+	key   string
+	stats string // the key of the counters; "" when nothing is counted
+	end   End    // ready: where they are pushed
+	each  bool   // delayed: each message has its own score, else
+	in    int64  // they are due so many microseconds after the server's now
+	unit  Unit
+}
+
+// destination checks whether messages can be added and where they shall go.
+func (c *Client) destination(q Queue, o EnqueueOptions) (destination, error) {
+	d := destination{place: Ready, key: q.Ready, stats: q.Stats, end: q.PushEnd(), unit: q.Unit}
+	if c.opts.ReadOnly {
+		return d, ErrReadOnly
 	}
-	return cl
+	if err := o.validate(); err != nil {
+		return d, err
+	}
+	switch {
+	case o.delayed():
+		d.place, d.key = Delayed, q.Delayed
+		d.each = !o.At.IsZero()
+		d.in = int64((o.In + time.Microsecond - 1) / time.Microsecond)
+	case o.Front:
+		d.end = d.end.Other()
+	}
+	if d.key == "" {
+		return d, fmt.Errorf("%w: %s", ErrNoSuchPlace, d.place)
+	}
+	return d, c.oneSlot(d.keys()...)
+}
+
+// dueScore returns the score of a due time. One that no consumer would take for a time is refused.
+func dueScore(u Unit, at time.Time) (Score, error) {
+	score := u.Score(at)
+	if v, ok := score.Float(); !ok || !u.Fits(v) {
+		return "", fmt.Errorf("expected a due time between the years 2001 and 3018, not %s", at.Format(time.DateTime))
+	}
+	return score, nil
+}
+
+// keys are those that change when messages are added.
+func (d destination) keys() []string {
+	if d.stats == "" {
+		return []string{d.key}
+	}
+	return []string{d.key, d.stats}
+}
+
+// outgoing is a message to be added.
+type outgoing struct {
+	payload []byte
+	score   Score // of a destination where each has its own
+}
+
+// call adds messages in one step.
+func (d destination) call(ms []outgoing) *call {
+	args := make([]any, 0, 4+2*len(ms))
+	switch {
+	case d.place == Ready:
+		args = append(args, "list", string(d.end), "", "")
+	case d.each:
+		args = append(args, "zset", "at", "", "")
+	default:
+		args = append(args, "zset", "in", d.in, d.unit.scriptName())
+	}
+	for _, m := range ms {
+		if d.each {
+			args = append(args, string(m.score))
+		}
+		args = append(args, m.payload)
+	}
+	return &call{script: scriptEnqueue, keys: d.keys(), args: args}
+}
+
+// delayedAlready is a message that was not added, since equal bytes are delayed.
+type delayedAlready struct {
+	at    int   // which of the call's messages
+	score Score // the present one
+}
+
+// present reads from the answer of a destination's call what was not added.
+func (cl *call) present() []delayedAlready {
+	var all []delayedAlready
+	for i := 3; i+1 < len(cl.reply); i += 2 {
+		all = append(all, delayedAlready{at: int(cl.num(i)) - 1, score: Score(cl.str(i + 1))})
+	}
+	return all
 }
 
 // WrapMessage returns payload in the envelope {"id":…,"msg":…} with a random id:

@@ -25,6 +25,11 @@ type Message struct {
 	Len int64
 	// Score is the sorted set's score; empty in a list.
 	Score Score
+
+	// Attempts is how many attempts have failed already, as far as the queue's meta hash
+	// tells; Reason is the last one's error. Known to handlers, and to Client.Failures.
+	Attempts int
+	Reason   string
 }
 
 // Complete reports whether Payload holds all the bytes.

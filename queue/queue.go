@@ -94,6 +94,11 @@ type Queue struct {
 	Delayed string   // a sorted set, score = due time in Unit
 	Dead    string   // a list; newest at the head
 
+	// Meta is a hash of attempts and last errors by message digest, Stats a hash of
+	// counters; consumers and their scripts write them. "" means the default name, the
+	// first key with ":meta" or ":stats" behind it, and that producers count nothing.
+	Meta, Stats string
+
 	Unit    Unit    // of Delayed's scores; the zero value means Milliseconds
 	Push    End     // where producers push to Ready; consumers pop at the other end; "" means Left
 	Pattern Pattern // "" when nothing is known

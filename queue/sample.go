@@ -47,7 +47,15 @@ type Sample struct {
 	Delayed Count
 	Due     Count // delayed with due time <= the server's now
 	Dead    Count
-	Stuck   Count // in backup for at least Queue.Stuck(), as far as was seen: AtLeast until proven
+	// Stuck is how many have been in backup for at least Queue.Stuck(), as far as was seen
+	// (AtLeast until proven), or lie in the own list of a consumer that is gone.
+	Stuck Count
+
+	// Consumers is how many consumers say that they are alive, and Gone how many stopped
+	// without a word: their heartbeat is gone and their backup waits to be recovered. Only consumers
+	// of this library say so (see Queue.ConsumersKey): both are Absent until one was met, AtLeast until
+	// every heartbeat was asked for. Known and 0 means that all have stopped.
+	Consumers, Gone Count
 
 	// Oldest is how long the oldest message in backup or ready has been seen
 	// there at least; 0 when nothing is known. OldestPlace tells where.
@@ -82,13 +90,14 @@ type Sampler struct {
 	offset  time.Duration
 	learnt  bool // offset is known
 
-	mu      sync.Mutex // guards watches
+	mu      sync.Mutex // guards watches and crews
 	watches map[string]*watch
+	crews   map[string]*crew // by the key of the list of consumers
 }
 
 // NewSampler returns a sampler that has seen nothing yet.
 func (c *Client) NewSampler() *Sampler {
-	return &Sampler{c: c, clock: time.Now, watches: map[string]*watch{}}
+	return &Sampler{c: c, clock: time.Now, watches: map[string]*watch{}, crews: map[string]*crew{}}
 }
 
 // keyRead is one key of a queue in a poll.
@@ -104,7 +113,8 @@ type keyRead struct {
 // Sample reads all queues in one pipeline of constant and logarithmic commands.
 // One failing key gives one failing sample; an error is returned only when
 // nothing at all could be read. Keys beyond the first 200 are looked into (for
-// time to live, ages, next due times) in turns.
+// time to live, ages, next due times) in turns, and so are queues beyond the first
+// 50 asked for their consumers.
 func (s *Sampler) Sample(ctx context.Context, qs []Queue) (Poll, error) {
 	s.polling.Lock()
 	defer s.polling.Unlock()
@@ -118,6 +128,8 @@ func (s *Sampler) Sample(ctx context.Context, qs []Queue) (Poll, error) {
 	keys := s.queueLengths(ctx, pipe, qs, now)
 	looks := s.choose(keys)
 	observations := s.c.queueLooks(ctx, pipe, looks, now)
+	crews, rolls := s.callRoll(qs)
+	queueRolls(ctx, pipe, rolls)
 	commands := pipe.Len()
 	_, err := pipe.Exec(ctx)
 	if err := s.nothingRead(keys, err); err != nil {
@@ -132,7 +144,10 @@ func (s *Sampler) Sample(ctx context.Context, qs []Queue) (Poll, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.takeIn(observations, looks)
-	poll.Samples = s.samples(qs, keys, poll.Now)
+	for _, r := range rolls {
+		r.read(now, s.clock())
+	}
+	poll.Samples = s.samples(qs, crews, keys, poll.Now)
 	return poll, nil
 }
 
@@ -260,21 +275,22 @@ func (s *Sampler) takeIn(observations []*observation, looks []*look) {
 }
 
 // samples puts the queues' samples together. keys are in the order of the queues.
-func (s *Sampler) samples(qs []Queue, keys []*keyRead, now time.Time) []Sample {
+func (s *Sampler) samples(qs []Queue, crews []*crew, keys []*keyRead, now time.Time) []Sample {
 	samples := make([]Sample, len(qs))
 	for i := range qs {
 		n := 0
 		for n < len(keys) && keys[n].queue == &qs[i] {
 			n++
 		}
-		samples[i] = s.sample(qs[i], keys[:n], now)
+		samples[i] = s.sample(qs[i], crews[i], keys[:n], now)
 		keys = keys[n:]
 	}
 	return samples
 }
 
-func (s *Sampler) sample(q Queue, keys []*keyRead, now time.Time) Sample {
+func (s *Sampler) sample(q Queue, cr *crew, keys []*keyRead, now time.Time) Sample {
 	sample := Sample{Queue: q.Name, Keys: make([]KeySample, 0, len(keys))}
+	sample.Consumers, sample.Gone = cr.count()
 	for _, k := range keys {
 		read := KeySample{Key: k.key, Place: k.place, TTL: k.watch.ttlAt(s.clock()), Err: s.c.readError(k.length.Err())}
 		length := Count{State: Unreadable}
@@ -293,7 +309,11 @@ func (s *Sampler) sample(q Queue, keys []*keyRead, now time.Time) Sample {
 		case Backup:
 			sample.Backup = sample.Backup.add(length)
 			sample.addAge(k, length)
-			sample.Stuck = sample.Stuck.add(k.stuck(length, s.c.lacks.scripts.Load()))
+			if cr.deserted(q, k.key) {
+				sample.Stuck = sample.Stuck.add(length)
+			} else {
+				sample.Stuck = sample.Stuck.add(k.stuck(length, s.c.lacks.scripts.Load()))
+			}
 		case Delayed:
 			sample.Delayed = length
 			sample.addDue(k, s.c.readError(k.due.Err()), now)

@@ -23,7 +23,7 @@ type script struct {
 }
 
 var (
-	scriptEnqueue    = loadScript("enqueue")
+	scriptEnqueue    = loadScriptWith("enqueue", "prelude", "due")
 	scriptMove       = loadScript("move")
 	scriptRemove     = loadScript("remove")
 	scriptReplace    = loadScript("replace")
@@ -32,22 +32,33 @@ var (
 	scriptSnapshot   = loadScript("snapshot")
 	scriptTrim       = loadScript("trim")
 	scriptRejoin     = loadScript("rejoin")
+
+	scriptStep    = loadScriptWith("step")
+	scriptSettle  = loadScriptWith("settle", "prelude", "due", "failure")
+	scriptClaim   = loadScriptWith("claim", "due")
+	scriptPromote = loadScriptWith("promote", "due")
+	scriptRecover = loadScriptWith("recover", "prelude", "due", "failure")
+	scriptBeat    = loadScriptWith("beat", "due")
+	scriptLock    = loadScriptWith("lock")
+	scriptUnlock  = loadScriptWith("unlock")
 )
 
-// loadScript reads an embedded script and puts the prelude in front of it. A
-// missing file is a fault of the build, which every test would hit.
-func loadScript(name string) *script {
-	prelude, err := scriptFiles.ReadFile("scripts/prelude.lua")
-	if err != nil {
-		panic(err)
+// loadScript reads an embedded script and puts the prelude in front of it.
+func loadScript(name string) *script { return loadScriptWith(name, "prelude") }
+
+// loadScriptWith reads an embedded script and puts other files in front of it, which
+// define what it uses. A missing file is a fault of the build, which every test would hit.
+func loadScriptWith(name string, heads ...string) *script {
+	var src strings.Builder
+	for _, file := range append(heads, name) {
+		text, err := scriptFiles.ReadFile("scripts/" + file + ".lua")
+		if err != nil {
+			panic(err)
+		}
+		src.Write(text)
 	}
-	body, err := scriptFiles.ReadFile("scripts/" + name + ".lua")
-	if err != nil {
-		panic(err)
-	}
-	src := string(prelude) + string(body)
-	sum := sha1.Sum([]byte(src))
-	return &script{name: name, src: src, sha: hex.EncodeToString(sum[:])}
+	sum := sha1.Sum([]byte(src.String()))
+	return &script{name: name, src: src.String(), sha: hex.EncodeToString(sum[:])}
 }
 
 func isNoScript(err error) bool {
@@ -101,10 +112,7 @@ func (c *Client) runCalls(ctx context.Context, calls []*call) {
 			}
 		}
 		if len(again) > 0 && isRedirect(again[0].err) {
-			if cc, ok := c.write.(*redis.ClusterClient); ok {
-				cc.ReloadState(ctx)
-			}
-			time.Sleep(time.Duration(round+1) * 20 * time.Millisecond)
+			c.awaitRedirect(ctx, round)
 		}
 		todo = again
 	}
@@ -141,6 +149,14 @@ func (c *Client) sendCalls(ctx context.Context, calls []*call, withText bool) {
 		}
 		cl.reply = reply
 	}
+}
+
+// awaitRedirect learns where the keys are now and waits a little, longer with each round.
+func (c *Client) awaitRedirect(ctx context.Context, round int) {
+	if cc, ok := c.write.(*redis.ClusterClient); ok {
+		cc.ReloadState(ctx)
+	}
+	time.Sleep(time.Duration(round+1) * 20 * time.Millisecond)
 }
 
 func isRedirect(err error) bool {

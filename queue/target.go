@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -30,6 +31,7 @@ type target struct {
 	addrs    []string      // host:port, or one socket path
 	sentinel string        // name of the master
 	cluster  bool
+	pool     int // connections of a client at most; 0 means 32
 }
 
 // parseTarget reads the options. Its errors are *BadOptionsError and quote
@@ -207,9 +209,9 @@ func (t *target) client(retries int) redis.UniversalClient {
 	if o.Protocol == 0 {
 		o.Protocol = 2 // scores come as the text the server prints, not as doubles
 	}
-	o.PoolSize = 32          // a ceiling: connections are made when needed
-	o.PipelinePoolSize = -1  // no second pool of connections for pipelines
-	o.DisableIdentity = true // no CLIENT SETINFO: a round trip, unknown before 7.2
+	o.PoolSize = cmp.Or(t.pool, 32) // a ceiling: connections are made when needed
+	o.PipelinePoolSize = -1         // no second pool of connections for pipelines
+	o.DisableIdentity = true        // no CLIENT SETINFO: a round trip, unknown before 7.2
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	switch {
 	case t.cluster:

@@ -93,6 +93,7 @@ var rules = []rule{
 	// What redq and other libraries keep beside a queue and that is none.
 	{suffix: ":meta"},
 	{suffix: ":stats"},
+	{suffix: ":consumers"},
 	{suffix: ":completed"}, // a log of what was done, scored by time
 }
 

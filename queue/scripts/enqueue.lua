@@ -1,38 +1,52 @@
--- Adds one message.
--- KEYS[1] the list or sorted set
--- ARGV[1] payload
--- ARGV[2] list | zset
--- ARGV[3] list: left | right; zset: at | in
--- ARGV[4] zset, at: the score; in: the delay in microseconds after the server's now
--- ARGV[5] zset, in: unit of the score: s | fs | ms | us
--- Returns {done, length, score} | {type, key, type} | {exists, score}
-local ok, found = holds(KEYS[1], ARGV[2])
-if not ok then return { 'type', KEYS[1], found } end
+-- Adds messages in one step: all that are new, or none where the server refuses.
+-- KEYS[1] the list or sorted set, KEYS[2] the hash of counters, when they are counted
+-- ARGV[1] list | zset
+-- ARGV[2] list: left | right, where they are pushed one after the other; zset: at | in
+-- ARGV[3] zset, in: the delay in microseconds after the server's now, else ''
+-- ARGV[4] zset, in: unit of the score: s | fs | ms | us, else ''
+-- from ARGV[5] on the payloads, fewer than 4,000; zset, at: before each its score
+-- Sleeping consumers of a sorted set are woken (see wake).
+-- Returns {done, length, score of the first or '', then of each that was not added, since equal bytes are there
+--          or came before it, its position from 1 and their score} | {type, key, type}
+local key, counters = KEYS[1], KEYS[2]
+local ok, found = holds(key, ARGV[1])
+if not ok then return { 'type', key, found } end
 
-if ARGV[2] == 'list' then
-  local len = redis.pcall(ARGV[3] == 'left' and 'LPUSH' or 'RPUSH', KEYS[1], ARGV[1])
+local function count(n)
+  if counters and n > 0 then redis.pcall('HINCRBY', counters, 'enqueued', n) end
+end
+
+if ARGV[1] == 'list' then
+  local len = redis.pcall(ARGV[2] == 'left' and 'LPUSH' or 'RPUSH', key, unpack(ARGV, 5))
   if failed(len) then return len end
+  count(#ARGV - 4)
   return { 'done', len, '' }
 end
 
-local present = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if present then return { 'exists', present } end
-
-local score = ARGV[4]
-if ARGV[3] == 'in' then
-  local now = redis.call('TIME')
-  local due = now[1] * 1000000 + now[2] + tonumber(ARGV[4])
-  local unit = ARGV[5]
-  if unit == 's' then
-    score = string.format('%.0f', math.ceil(due / 1000000))
-  elseif unit == 'fs' then
-    score = string.format('%.0f.%06.0f', math.floor(due / 1000000), due % 1000000)
-  elseif unit == 'us' then
-    score = string.format('%.0f', due)
+local score, width = nil, 2
+if ARGV[2] == 'in' then score, width = scoreof(clock() + tonumber(ARGV[3]), ARGV[4]), 1 end
+local answer = { 'done', 0, score or ARGV[5] }
+local new, scores = {}, {}
+local earliest, many = nil, 0
+for i = 5, #ARGV, width do
+  local payload, due = ARGV[i + width - 1], score or ARGV[i]
+  local present = scores[payload] or redis.call('ZSCORE', key, payload)
+  if present then
+    answer[#answer + 1] = (i - 5) / width + 1
+    answer[#answer + 1] = present
   else
-    score = string.format('%.0f', math.ceil(due / 1000))
+    scores[payload] = due
+    new[#new + 1] = due
+    new[#new + 1] = payload
+    if not earliest or tonumber(due) < tonumber(earliest) then earliest, many = due, 0 end
+    if tonumber(due) == tonumber(earliest) then many = many + 1 end
   end
 end
-local added = redis.pcall('ZADD', KEYS[1], score, ARGV[1])
-if failed(added) then return added end
-return { 'done', redis.call('ZCARD', KEYS[1]), score }
+if many > 0 then
+  local added = redis.pcall('ZADD', key, unpack(new))
+  if failed(added) then return added end
+  wake(key, earliest, many)
+  count(#new / 2)
+end
+answer[2] = redis.call('ZCARD', key)
+return answer

@@ -11,6 +11,7 @@
 -- ARGV[10], ARGV[11] old position and length for head and tail
 -- ARGV[12] how many entries to search from each end
 -- ARGV[13] '1': answer back when the target holds equal bytes already
+-- Sleeping consumers of a target zset are woken (see wake).
 -- Returns {done, position, length before} (of a source list, 0 0 of a zset) | {gone} | {far}
 --         | {type, key, type} | {exists, score} | {changed, score} | {back}
 local src, dst, payload, mark, limit = KEYS[1], KEYS[2], ARGV[1], ARGV[9], tonumber(ARGV[12])
@@ -69,4 +70,5 @@ if failed(removed) then
   end
   return removed
 end
+if ARGV[6] == 'zset' then wake(dst, ARGV[8]) end
 return { 'done', at or 0, n or 0 }

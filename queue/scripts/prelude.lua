@@ -27,6 +27,15 @@ local function samescore(a, b)
   return a == b or (tonumber(a) ~= nil and tonumber(a) == tonumber(b))
 end
 
+-- wake tells consumers, which sleep until the next due time, of the score that n messages
+-- of a sorted set (1 by default) have just got, if no other message is as early. Where
+-- the user may not publish they wake by themselves, later.
+local function wake(key, score, n)
+  if redis.pcall('ZCOUNT', key, '-inf', score) == (n or 1) then
+    redis.pcall('PUBLISH', key .. ':wake', score)
+  end
+end
+
 -- scan looks for payload in positions first..last with LRANGE, for servers
 -- without LPOS and for the middle of very long lists; it gives up after 16 MB.
 local function scan(key, payload, first, last)

@@ -4,6 +4,7 @@
 -- ARGV[1] list | zset
 -- ARGV[2] the end of a list where the oldest messages lie: left | right
 -- ARGV[3] how many messages to bring back at most, when a piece
+-- Sleeping consumers of a sorted set are woken (see wake).
 -- Returns {done, left in the snapshot, length before} | {gone} (no snapshot) | {type, key, type} | {exists, score}
 local src, dst, n = KEYS[1], KEYS[2], tonumber(ARGV[3])
 local ok, found = holds(src, ARGV[1])
@@ -15,6 +16,10 @@ if not ok then return { 'type', dst, found } end
 if found == 'none' then
   local renamed = redis.pcall('RENAME', src, dst)
   if failed(renamed) then return renamed end
+  if ARGV[1] == 'zset' then
+    local first = redis.call('ZRANGE', dst, 0, 0, 'WITHSCORES')
+    wake(dst, first[2], redis.call('ZCOUNT', dst, '-inf', first[2]))
+  end
   return { 'done', 0, len }
 end
 
@@ -30,6 +35,7 @@ if ARGV[1] == 'zset' then
       redis.call('ZREM', dst, piece[i])
       return removed
     end
+    if i == 1 then wake(dst, piece[2]) end -- none behind it is earlier
   end
   return { 'done', redis.call('ZCARD', src), len }
 end

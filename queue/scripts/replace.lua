@@ -6,6 +6,7 @@
 -- ARGV[5] zset: the score that was seen, '' for any
 -- ARGV[6] the new payload
 -- ARGV[7] how many entries to search from each end
+-- Sleeping consumers of a sorted set are woken (see wake).
 -- Returns {done, length} | {gone} | {far} | {type, key, type} | {exists, score} | {changed, score}
 local key, payload, new = KEYS[1], ARGV[1], ARGV[6]
 local ok, found = holds(key, ARGV[2])
@@ -24,6 +25,7 @@ if ARGV[2] == 'zset' then
     redis.call('ZREM', key, new)
     return removed
   end
+  wake(key, score)
   return { 'done', redis.call('ZCARD', key) }
 end
 

@@ -3,6 +3,7 @@
 -- ARGV[1] payload
 -- ARGV[2] the score that was seen, '' for any
 -- ARGV[3] the new score
+-- Sleeping consumers are woken (see wake).
 -- Returns {done, length} | {gone} | {type, key, type} | {changed, score}
 local ok, found = holds(KEYS[1], 'zset')
 if not ok then return { 'type', KEYS[1], found } end
@@ -11,4 +12,5 @@ if not score then return { 'gone' } end
 if ARGV[2] ~= '' and not samescore(score, ARGV[2]) then return { 'changed', score } end
 local set = redis.pcall('ZADD', KEYS[1], 'XX', ARGV[3], ARGV[1])
 if failed(set) then return set end
+wake(KEYS[1], ARGV[3])
 return { 'done', redis.call('ZCARD', KEYS[1]) }

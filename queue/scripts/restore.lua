@@ -8,6 +8,7 @@
 -- ARGV[7] a mark that no message equals
 -- ARGV[8] how many entries to search from each end
 -- ARGV[9] '1': answer back when the key holds equal bytes already
+-- Sleeping consumers of a sorted set are woken (see wake).
 -- Returns {done, length} | {back} | {type, key, type} | {exists, score}
 local key, payload = KEYS[1], ARGV[1]
 local ok, found = holds(key, ARGV[2])
@@ -19,6 +20,7 @@ if ARGV[2] == 'zset' then
   if present then return { 'exists', present } end
   local added = redis.pcall('ZADD', key, ARGV[6], payload)
   if failed(added) then return added end
+  wake(key, ARGV[6])
   return { 'done', redis.call('ZCARD', key) }
 end
 

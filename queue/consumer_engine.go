@@ -1,0 +1,687 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// engine is a consumer at work. Its parts:
+//
+//   - lanes make round trips: each acknowledges what was handled and takes what comes next;
+//   - workers call the handler; where messages are taken one at a time a lane is its own worker;
+//   - the keeper ends handlers that take too long;
+//   - the promoter (P8) moves due messages to ready, the beat says that the consumer lives
+//     and recovers those that do not.
+//
+// Everything in hand is in hands until it is settled, so that a stop knows what is left.
+type engine struct {
+	settings
+	conns  *conns
+	source source
+	clock  serverClock
+	feed   *feed
+	count  counters
+	tally  tally
+	lates  lateness
+
+	calls    context.Context // of requests: not ended by a stop
+	base     context.Context // of handlers
+	cutBase  context.CancelCauseFunc
+	stopping context.Context // ends when nothing more is to be taken
+	stop     context.CancelFunc
+
+	lanes   int
+	window  int           // messages in hand at most, however fast they are handled
+	over    chan struct{} // closed when all is settled, or abandoned
+	wake    chan struct{} // a producer has scheduled an earlier message
+	ended   chan struct{} // closed by the last lane
+	started time.Time
+
+	noBLMove atomic.Bool
+	failures atomic.Bool  // the meta hash may have entries
+	numbers  atomic.Int64 // of lanes
+	rank     atomic.Int64 // among the living consumers of the queue; 0 promotes
+
+	// steps is held for reading during round trips that change the backup list, and for
+	// writing by who compares the list with what is in hand.
+	steps sync.RWMutex
+
+	mu        sync.Mutex
+	cond      *sync.Cond // lanes wait on it
+	jobs      *sync.Cond // workers wait on it
+	line      []*hand    // waits for a worker
+	hands     map[*hand]struct{}
+	acks      []*hand
+	fallen    int // crashed ones among hands
+	serial    int64
+	live      int  // lanes that have not ended
+	flying    int  // lanes on a round trip
+	laden     bool // one of them carries acknowledgements
+	loads     int64
+	resting   bool // a lane waits for messages: there were none
+	empties   int  // looks in a row that found nothing
+	idleTold  bool // since the last message
+	doubt     bool // some answer was lost: hands and backup list must be compared
+	abandoned bool
+	dismissed bool // the workers
+	lastTaken time.Time
+	pace      pace
+	ripe      bool // acknowledgements have waited long enough
+	ripening  *time.Timer
+	troubles  int       // failed requests in a row
+	since     time.Time // when they began
+	lost      error     // what could not be told to the server in the end
+}
+
+// newEngine makes ready what Run needs.
+func newEngine(ctx context.Context, s settings) (*engine, error) {
+	e := &engine{settings: s, hands: map[*hand]struct{}{}, over: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	e.loads = rand.Int64N(1 << 50) // not those of an earlier life of the same id
+	e.cond = sync.NewCond(&e.mu)
+	e.ripening = time.AfterFunc(time.Hour, e.ripened)
+	e.lanes, e.window = 2, s.concurrency+2*s.batch
+	if e.inline() {
+		e.lanes, e.window = s.concurrency, s.concurrency
+	}
+	var err error
+	if e.conns, err = s.client.newConns(s.id, e.lanes); err != nil {
+		return nil, err
+	}
+	e.calls = context.WithoutCancel(ctx)
+	e.base, e.cutBase = context.WithCancelCause(e.calls)
+	e.stopping, e.stop = context.WithCancel(ctx)
+	e.jobs = sync.NewCond(&e.mu)
+	e.feed = newFeed(s.events, &e.count.overflow)
+	e.source = e.newSource()
+	return e, nil
+}
+
+// inline reports whether each lane handles what it takes itself, one message at a time.
+func (e *engine) inline() bool { return e.batch == 1 }
+
+// promotes reports whether the pattern moves due messages from delayed to ready.
+func (e *engine) promotes() bool {
+	return e.own && e.queue.Delayed != ""
+}
+
+// close frees what newEngine made, for a Run that does not begin.
+func (e *engine) close() {
+	e.stop()
+	e.ripening.Stop()
+	e.cutBase(nil)
+	e.conns.close()
+	e.feed.close()
+}
+
+// run is the consumer's life.
+func (e *engine) run(ctx context.Context) error {
+	defer e.close()
+	e.begin()
+	e.feed.tell(Event{Kind: EventStarted, Note: string(e.pattern)})
+
+	var aides sync.WaitGroup // they live until all is settled
+	aiding, dismiss := context.WithCancel(e.calls)
+	defer dismiss()
+	aides.Go(func() { e.keeper(aiding) })
+	aides.Go(func() { e.beats(aiding) })
+	if e.wakes() {
+		aides.Go(func() { e.listen(aiding) })
+	}
+	if e.promotes() {
+		aides.Go(func() { e.promoter() })
+	}
+	aides.Go(func() {
+		<-e.stopping.Done()
+		e.halt()
+	})
+
+	e.live = e.lanes
+	for range e.lanes {
+		go e.lane()
+	}
+	if !e.inline() {
+		for range e.concurrency {
+			go e.worker()
+		}
+	}
+	select {
+	case <-e.ended:
+	case <-e.base.Done(): // abandoned: handlers and round trips are not waited for
+	}
+	e.stop()
+	close(e.over)
+	dismiss()
+	e.mu.Lock()
+	e.dismissed = true
+	e.jobs.Broadcast()
+	e.mu.Unlock()
+	if e.forsaken() && e.backup != "" {
+		e.conns.close() // nothing more is to be told: no answer is waited for
+	}
+	aides.Wait()
+	return e.end()
+}
+
+// begin asks the server for its time and takes over what an earlier life of the same id has left.
+func (e *engine) begin() {
+	e.mu.Lock()
+	e.started = time.Now()
+	e.lastTaken = e.started
+	e.mu.Unlock()
+	for e.stopping.Err() == nil {
+		err := e.greet()
+		if err == nil {
+			return
+		}
+		e.trouble(classify(err))
+	}
+}
+
+func (e *engine) greet() error {
+	now, err := e.conns.work.Time(e.calls).Result()
+	if err != nil {
+		return err
+	}
+	e.clock.setTime(now)
+	if n, err := e.conns.work.Exists(e.calls, e.queue.MetaKey()).Result(); err == nil && n > 0 {
+		e.failures.Store(true)
+	}
+	if err := e.inherit(e.calls); err != nil {
+		return err
+	}
+	_, err = e.beat(e.calls)
+	return err
+}
+
+// end settles what a run leaves over, and says what is left.
+func (e *engine) end() error {
+	e.mu.Lock()
+	abandoned, lost := e.abandoned, e.lost
+	e.mu.Unlock()
+	if abandoned {
+		if e.backup == "" {
+			e.steps.Lock() // what a round trip still brings is to be given back too
+			back := e.takeBack(unfinished)
+			e.steps.Unlock()
+			e.putBack(back)
+		}
+		e.feed.tell(Event{Kind: EventStopped, Note: "abandoned", Count: e.left()})
+		return ErrAbandoned
+	}
+	if lost == nil {
+		e.farewell()
+	}
+	e.feed.tell(Event{Kind: EventStopped, Err: lost})
+	return lost
+}
+
+func (e *engine) left() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.hands)
+}
+
+// halt is called once when a stop was asked: it wakes everything that waits.
+func (e *engine) halt() {
+	e.mu.Lock()
+	inHand := len(e.hands)
+	e.cond.Broadcast()
+	e.mu.Unlock()
+	e.feed.tell(Event{Kind: EventStopping, Count: inHand})
+	for e.rests() { // a pop that is still on its way to the server is not blocked yet
+		e.conns.unblock()
+		e.pause(e.calls, 10*time.Millisecond)
+	}
+}
+
+func (e *engine) rests() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.resting
+}
+
+// abandon ends all at once.
+func (e *engine) abandon() {
+	e.mu.Lock()
+	e.abandoned = true
+	e.cond.Broadcast()
+	e.mu.Unlock()
+	e.stop()
+	e.cutBase(ErrAbandoned)
+}
+
+// lane makes round trips until all is settled.
+func (e *engine) lane() {
+	number := e.numbers.Add(1)
+	for {
+		acks, n, ok := e.next(number)
+		if !ok {
+			e.leave()
+			return
+		}
+		e.steps.RLock()
+		h, err := e.source.take(e.calls, acks, n)
+		err = classify(err)
+		mine := e.landed(acks, n, h, err)
+		e.steps.RUnlock()
+		if err != nil {
+			e.trouble(err)
+		} else if n > 0 && len(h.got) == 0 && h.wasted == 0 {
+			mine = e.rest()
+		}
+		if !e.deal(mine) {
+			return // a handler here was left behind: another lane has taken over
+		}
+	}
+}
+
+// leave counts a lane that has ended; the last one ends the run.
+func (e *engine) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.live--; e.live == 0 {
+		close(e.ended)
+	}
+	e.cond.Broadcast()
+}
+
+// next waits until there is reason for a round trip: messages to acknowledge, or
+// room for more. It returns false when all is settled.
+func (e *engine) next(lane int64) (acks []*hand, n int, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for {
+		if e.abandoned || e.lost != nil {
+			return nil, 0, false
+		}
+		if e.doubt && e.flying == 0 {
+			e.mu.Unlock()
+			e.compare()
+			e.mu.Lock()
+			continue
+		}
+		n = e.room()
+		if !e.doubt && e.worthIt(n) {
+			e.flying++
+			return e.load(lane), n, true
+		}
+		if e.settled() {
+			return nil, 0, false
+		}
+		if e.stopping.Err() != nil && e.hasWaiting() {
+			e.mu.Unlock()
+			e.giveBack(untouched)
+			e.mu.Lock()
+			continue
+		}
+		e.cond.Wait()
+	}
+}
+
+// load takes along what is to be acknowledged. Only one lane at a time does: two could
+// arrive in the wrong order, and the oldest first is what the server does fast. The mutex is held.
+func (e *engine) load(lane int64) []*hand {
+	if e.laden && !e.inline() {
+		return nil
+	}
+	acks := e.acks
+	if len(acks) > mostBatch {
+		acks = acks[:mostBatch:mostBatch]
+	}
+	e.acks = e.acks[len(acks):]
+	e.ripe, e.laden = false, len(acks) > 0
+	e.loads++
+	for _, h := range acks {
+		h.state, h.mark = asked, mark{lane, e.loads}
+	}
+	return acks
+}
+
+// room is how many messages may be taken now. The mutex is held.
+func (e *engine) room() int {
+	if e.stopping.Err() != nil || e.resting {
+		return 0
+	}
+	limit := e.window
+	if !e.inline() {
+		limit = e.pace.allows(time.Now(), e.concurrency, e.window, e.count.taken.Load()-int64(len(e.hands)))
+	}
+	n := min(e.batch, limit-len(e.hands)+e.fallen+len(e.acks))
+	if e.inline() {
+		n = min(n, 1)
+	}
+	if e.most > 0 {
+		n = int(min(int64(n), e.most-e.count.taken.Load()-int64(e.flying*e.batch)))
+		if e.flying == 0 && e.count.taken.Load() >= e.most && len(e.hands) == e.fallen {
+			e.stop()
+		}
+	}
+	return max(n, 0)
+}
+
+// worthIt decides whether a round trip is due. Under load it waits until half a batch
+// has come together, which a second lane may carry beside the first; with little to do it goes at once. The mutex is held.
+func (e *engine) worthIt(n int) bool {
+	switch {
+	case n == 0 && (len(e.acks) == 0 || e.laden && !e.inline()):
+		return false
+	case e.inline(), n >= e.batch/2, len(e.acks) >= e.batch/2 && !e.laden:
+		return true
+	case e.flying > 0:
+		return false
+	}
+	return e.hungry() || e.ripe || e.resting || e.stopping.Err() != nil
+}
+
+// hungry reports whether workers will soon have nothing to do. The mutex is held.
+func (e *engine) hungry() bool { return len(e.line) < e.concurrency }
+
+// nudge wakes a lane if the end of a message's handling is a reason for a round trip.
+// The mutex is held.
+func (e *engine) nudge() {
+	switch {
+	case e.inline(): // this lane goes itself
+	case len(e.acks) >= e.batch/2, e.flying == 0 && (e.hungry() || e.resting):
+		e.cond.Broadcast()
+	case len(e.acks) == 1:
+		e.ripening.Reset(ripeAfter)
+	}
+}
+
+// ripeAfter is how long an acknowledgement waits for others to go with it.
+const ripeAfter = time.Millisecond
+
+// ripened sends what waits.
+func (e *engine) ripened() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ripe = true
+	e.cond.Broadcast()
+}
+
+// settled reports whether a stop was asked and nothing is in hand any more. The mutex is held.
+func (e *engine) settled() bool {
+	return e.stopping.Err() != nil && e.flying == 0 && !e.resting && len(e.hands) == e.fallen
+}
+
+func (e *engine) hasWaiting() bool {
+	for h := range e.hands {
+		if h.state == waiting {
+			return true
+		}
+	}
+	return false
+}
+
+// landed takes in what a round trip brought: acknowledged messages are done, taken
+// ones in hand. It returns the latter.
+func (e *engine) landed(acks []*hand, n int, h haul, err error) []*hand {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.flying--
+	if len(acks) > 0 {
+		e.laden = false
+	}
+	switch {
+	case err == nil, h.ran:
+		e.acknowledged(acks, h.missed)
+	case errors.Is(err, ErrUnknownOutcome):
+		for _, a := range acks {
+			a.state = unsure
+		}
+		e.doubt = e.doubt || e.backup != ""
+	default: // nothing ran: once more
+		for _, a := range acks {
+			a.state = acking
+		}
+		e.acks = append(acks, e.acks...)
+	}
+	if err == nil {
+		e.troubles = 0
+		if n > 0 && len(h.got) == 0 {
+			e.empties++
+			e.count.looks.Add(1)
+		}
+	}
+	return e.received(h)
+}
+
+// received takes messages into hand. The mutex is held.
+func (e *engine) received(h haul) []*hand {
+	now := time.Now()
+	e.count.wasted.Add(int64(h.wasted))
+	hands := e.hold(h.got, now)
+	if len(hands) > 0 {
+		e.empties, e.idleTold, e.lastTaken = 0, false, now
+	}
+	for i, t := range h.got {
+		if t.delayed {
+			e.lates.add(t.late)
+		}
+		if e.feed.open() {
+			e.feed.tell(Event{Kind: EventTaken, Time: now, Message: hands[i].msg, Attempt: hands[i].attempt(), Late: t.late, Due: t.due})
+		}
+	}
+	e.cond.Broadcast()
+	return hands
+}
+
+// acknowledged ends messages whose acknowledgement was answered. The mutex is held.
+func (e *engine) acknowledged(acks []*hand, missed []int) {
+	gone := map[int]bool{}
+	for _, i := range missed {
+		gone[i] = true
+	}
+	for i, h := range acks {
+		if gone[i] {
+			e.notOurs(h)
+			continue
+		}
+		e.conclude(h)
+	}
+}
+
+// rest is called by a lane that found nothing: one lane waits for messages, the
+// others until it has some.
+func (e *engine) rest() []*hand {
+	e.mu.Lock()
+	if e.resting || e.stopping.Err() != nil || e.empties < e.idle.Spin {
+		e.mu.Unlock()
+		return nil
+	}
+	if e.most > 0 && e.count.taken.Load()+int64(e.flying*e.batch) >= e.most {
+		e.mu.Unlock()
+		return nil
+	}
+	e.resting = true // from now on no other lane takes
+	if !e.idleTold {
+		e.idleTold = true
+		e.feed.tell(Event{Kind: EventIdle})
+	}
+	e.mu.Unlock()
+	for {
+		e.stopIfEmpty()
+		hands, again, err := e.await()
+		if err != nil {
+			e.trouble(err)
+		}
+		if !again {
+			return hands
+		}
+	}
+}
+
+// stopIfEmpty asks for a stop when nothing is in hand, ready or due, if that was wanted.
+func (e *engine) stopIfEmpty() {
+	if !e.untilEmpty {
+		return
+	}
+	e.mu.Lock()
+	for (e.flying > 0 || len(e.acks) > 0) && !e.abandoned && e.lost == nil {
+		e.cond.Wait() // for what the others bring and acknowledge
+	}
+	alone := len(e.hands) == e.fallen
+	e.mu.Unlock()
+	if !alone {
+		return
+	}
+	if none, err := e.source.empty(e.calls); err == nil && none {
+		e.stop()
+	}
+}
+
+// await waits for messages, in a blocking pop or as the pattern does. again is true
+// when a blocking pop has found nothing: then no look is needed, but the next pop.
+func (e *engine) await() (hands []*hand, again bool, err error) {
+	e.steps.RLock()
+	defer e.steps.RUnlock()
+	var h haul
+	if e.stopping.Err() == nil {
+		h, err = e.source.wait(e.stopping)
+		err = classify(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	again = h.blocked && err == nil && len(h.got) == 0 && e.stopping.Err() == nil && !e.doubt && e.lost == nil
+	e.resting = again
+	if h.blocked && err == nil {
+		e.troubles = 0
+	}
+	if errors.Is(err, ErrUnknownOutcome) && e.own {
+		e.doubt = true // it may have taken a message
+	}
+	return e.received(h), again, err
+}
+
+// deal gives messages to workers, or handles them in this lane. It returns false when a
+// handler was left behind here.
+func (e *engine) deal(hands []*hand) bool {
+	if !e.inline() {
+		e.mu.Lock()
+		e.lineUp(hands)
+		e.mu.Unlock()
+		return true
+	}
+	for _, h := range hands {
+		if !e.handle(h) {
+			return false
+		}
+	}
+	return true
+}
+
+// lineUp has messages wait for a worker. The mutex is held.
+func (e *engine) lineUp(hands []*hand) {
+	e.line = append(e.line, hands...)
+	for range min(len(hands), e.concurrency) {
+		e.jobs.Signal()
+	}
+}
+
+// worker handles what the lanes have taken. A message is ended and the next one begun
+// under one hold of the mutex, where all workers meet.
+func (e *engine) worker() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for {
+		for len(e.line) == 0 {
+			if e.dismissed {
+				return
+			}
+			e.jobs.Wait()
+		}
+		h := e.line[0]
+		e.line[0], e.line = nil, e.line[1:]
+		if !e.start(h) {
+			continue
+		}
+		e.mu.Unlock()
+		err := e.attempt(h)
+		took := time.Since(h.started)
+		e.mu.Lock()
+		if !e.finish(h, err, took) {
+			return
+		}
+	}
+}
+
+// trouble takes note of a failed request and waits before the next one, about as long as
+// the trouble lasts already: many lanes that fail at once do not make it longer.
+func (e *engine) trouble(err error) {
+	lasts := e.complain(err)
+	wait := min(5*time.Second, max(30*time.Millisecond, lasts))
+	wait = wait/2 + rand.N(wait)
+	if e.stopping.Err() != nil {
+		time.Sleep(min(wait, 200*time.Millisecond))
+		return
+	}
+	e.pause(e.stopping, wait)
+}
+
+// complain takes note of a failed request, and returns for how long nothing has gone well.
+func (e *engine) complain(err error) time.Duration {
+	e.count.errors.Add(1)
+	e.mu.Lock()
+	e.troubles++
+	n := e.troubles
+	if n == 1 {
+		e.since = time.Now()
+	}
+	lasts := time.Since(e.since)
+	if e.stopping.Err() != nil && lasts > e.client.patience() && !e.busy() {
+		e.lost = lostError(len(e.hands), err)
+		e.cond.Broadcast()
+	}
+	e.mu.Unlock()
+	e.feed.tell(Event{Kind: EventError, Err: err, Count: n})
+	return lasts
+}
+
+// lostError says what a consumer that ends could not tell the server.
+func lostError(inHand int, err error) error {
+	if inHand == 0 {
+		return fmt.Errorf("stopped without knowing whether the last request has taken messages: %w", err)
+	}
+	return fmt.Errorf("stopped with %d messages whose end could not be told to the server: %w", inHand, err)
+}
+
+// busy reports whether a handler runs. The mutex is held.
+func (e *engine) busy() bool {
+	for h := range e.hands {
+		if h.state == running {
+			return true
+		}
+	}
+	return false
+}
+
+// pause waits for d, or until ctx ends.
+func (e *engine) pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// call runs a script once and returns its answer.
+func (e *engine) call(ctx context.Context, s *script, keys []string, args ...any) ([]any, error) {
+	v, err := e.client.eval(ctx, e.conns.work, s, keys, args...)
+	if err != nil {
+		if isRedirect(err) {
+			e.conns.reload(ctx)
+		}
+		return nil, err
+	}
+	reply, ok := v.([]any)
+	if !ok || len(reply) == 0 {
+		return nil, errors.New("ERR unexpected answer of script " + s.name)
+	}
+	return reply, nil
+}

@@ -1,0 +1,176 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+)
+
+// handle calls the handler for a message and settles it. It returns false when the
+// handler took so long that somebody else has settled the message and does this worker's job.
+func (e *engine) handle(h *hand) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.start(h) {
+		return true
+	}
+	e.mu.Unlock()
+	err := e.attempt(h)
+	took := time.Since(h.started)
+	e.mu.Lock()
+	return e.finish(h, err, took)
+}
+
+// start marks a message as being handled; false when it is not to be handled any more.
+// The mutex is held.
+func (e *engine) start(h *hand) bool {
+	if h.state != waiting || e.stopping.Err() != nil {
+		return false // a stop gives back what nobody has begun
+	}
+	h.state, h.started = running, time.Now()
+	h.ctx.base = e.base
+	if e.timeLimit > 0 {
+		h.ctx.deadline = h.started.Add(e.timeLimit)
+	}
+	return true
+}
+
+// attempt calls the handler, with the lock if one is needed, and makes an error of a panic.
+func (e *engine) attempt(h *hand) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	if e.lock != nil {
+		return e.withLock(&h.ctx, h, func(ctx context.Context) error { return e.handler(ctx, h.msg) })
+	}
+	return e.handler(&h.ctx, h.msg)
+}
+
+// finish settles a message whose handler has returned, or is not waited for any
+// longer. It returns false when that was done already. The mutex is held, but not while the server is asked.
+func (e *engine) finish(h *hand, err error, took time.Duration) bool {
+	if h.state != running {
+		return false
+	}
+	h.took, h.err = took, err
+	cause := h.ctx.end(nil)
+	switch {
+	case e.abandoned && err != nil:
+		h.state = waiting // for whoever gives it back or recovers it
+	case errors.Is(cause, ErrNotOurs):
+		e.notOurs(h)
+		e.nudge()
+	case err == nil:
+		h.told = EventDone
+		e.acknowledge(h)
+	default:
+		h.state = settling
+		e.mu.Unlock()
+		e.settle(h)
+		e.mu.Lock()
+	}
+	return true
+}
+
+// acknowledge ends a message that was handled well, or is to be removed: with the
+// next round trip, or at once where there is no backup list. The mutex is held.
+func (e *engine) acknowledge(h *hand) {
+	if e.backup == "" {
+		e.conclude(h)
+	} else {
+		h.state = acking
+		e.acks = append(e.acks, h)
+	}
+	e.nudge()
+}
+
+// conclude ends a message in hand: it was acknowledged. The mutex is held.
+func (e *engine) conclude(h *hand) {
+	switch h.told {
+	case EventDropped:
+		e.count.dropped.Add(1)
+	default:
+		e.count.done.Add(1)
+	}
+	if e.feed.open() {
+		e.feed.tell(Event{Kind: h.told, Message: h.msg, Attempt: h.attempt(), Took: h.took, Err: h.err})
+	}
+	e.let(h)
+}
+
+// notOurs ends a message that somebody took out of the backup list while it was in
+// hand. The mutex is held.
+func (e *engine) notOurs(h *hand) {
+	e.count.notOurs.Add(1)
+	note := "its handler had not finished"
+	if h.told == EventDone {
+		note = "its handler had finished well"
+	}
+	e.feed.tell(Event{Kind: EventNotOurs, Message: h.msg, Attempt: h.attempt(), Took: h.took, Err: ErrNotOurs, Note: note})
+	e.let(h)
+}
+
+// keeper ends handlers whose time is over, and leaves those behind that do not return then.
+func (e *engine) keeper(ctx context.Context) {
+	if e.timeLimit == 0 {
+		return
+	}
+	grace := min(e.timeLimit, 5*time.Second)
+	wait := e.timeLimit
+	for ctx.Err() == nil {
+		e.pause(ctx, wait)
+		now := time.Now()
+		wait = e.timeLimit
+		var late []*hand
+		e.mu.Lock()
+		for h := range e.hands {
+			if h.state != running {
+				continue
+			}
+			left := h.started.Add(e.timeLimit).Sub(now)
+			if left <= 0 {
+				h.ctx.end(ErrTimeLimit)
+				if left += grace; left <= 0 {
+					late = append(late, h)
+					continue
+				}
+			}
+			wait = min(wait, left)
+		}
+		e.mu.Unlock()
+		for _, h := range late {
+			e.leaveBehind(h)
+		}
+	}
+}
+
+// leaveBehind settles a message whose handler does not return. Its goroutine ends when
+// the handler does; another one takes its place.
+func (e *engine) leaveBehind(h *hand) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.finish(h, ErrTimeLimit, time.Since(h.started)) {
+		return
+	}
+	if e.inline() {
+		go e.lane()
+	} else {
+		go e.worker()
+	}
+}
+
+// again is how long a message waits before its next attempt.
+func (r Retry) again(failed int) time.Duration {
+	wait := r.Max
+	if shift := failed - 1; shift < 40 && r.Base<<shift > 0 {
+		wait = min(r.Max, r.Base<<shift)
+	}
+	if r.Jitter > 0 {
+		wait -= time.Duration(r.Jitter * rand.Float64() * float64(wait))
+	}
+	return wait
+}

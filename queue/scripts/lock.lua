@@ -1,0 +1,13 @@
+-- Takes a lock, or extends it when it is held with the same token already, so that
+-- asking again after a lost answer is safe.
+-- KEYS[1] the lock
+-- ARGV[1] the holder's token, ARGV[2] after how many milliseconds it frees itself
+-- Returns {done} | {held, milliseconds until it frees itself}
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return { 'done' }
+end
+local set = redis.pcall('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+if type(set) == 'table' and set.err then return set end
+if set then return { 'done' } end
+return { 'held', redis.call('PTTL', KEYS[1]) }
