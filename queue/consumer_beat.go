@@ -8,29 +8,60 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// beats says at every interval that the consumer lives, and looks after what is not
-// right by then: messages in hand for long that may have been taken, crashed workers, dead consumers.
+// beats says at every interval that the consumer lives. What is to be looked after then has
+// a goroutine of its own: it may have to wait for the server, and the heartbeat must not.
 func (e *engine) beats(ctx context.Context) {
+	checks := make(chan checkup, 1)
+	var checking sync.WaitGroup
+	checking.Go(func() { e.checks(ctx, checks) })
+	defer checking.Wait()
+	defer close(checks)
+
 	var run streak
-	for {
+	for next := (checkup{known: true}); ; {
 		e.pause(ctx, e.heartbeat)
 		if ctx.Err() != nil {
 			return
 		}
 		known, err := e.beat(ctx)
+		if ctx.Err() != nil {
+			return // the end of the run has cut it off
+		}
 		if err != nil {
 			e.complain(err) // and again at the next interval: others wait for it
 			continue
 		}
-		e.inspect(known)
+		next.known = next.known && known
+		next.steady = run.goesOn(e.clock.now(), e.heartbeat)
+		select {
+		case checks <- next:
+			next = checkup{known: true}
+		default: // the last one still goes on
+		}
+	}
+}
+
+// checkup is what a heartbeat has shown.
+type checkup struct {
+	known  bool // the consumer was still listed
+	steady bool // whoever lives has had the time to show it
+}
+
+// checks looks after what is not right: messages in hand that may have been taken, crashed
+// workers, dead consumers.
+func (e *engine) checks(ctx context.Context, due <-chan checkup) {
+	for c := range due {
+		e.lookForFailures(ctx)
+		e.inspect(c.known)
 		e.reviveCrashed()
-		if run.goesOn(e.clock.now(), e.heartbeat) && e.stopping.Err() == nil {
+		if c.steady && e.stopping.Err() == nil {
 			if err := e.recoverDead(ctx); err != nil {
 				e.complain(err)
 			}
@@ -62,6 +93,16 @@ func (s *streak) goesOn(now time.Time, interval time.Duration) bool {
 	s.last = now
 	s.n++
 	return s.n > beatsMissed && time.Since(s.back) > comeback
+}
+
+// lookForFailures asks whether messages have failed, unless that is known already.
+func (e *engine) lookForFailures(ctx context.Context) {
+	if e.failures.Load() {
+		return
+	}
+	if n, err := e.conns.work.Exists(ctx, e.queue.MetaKey()).Result(); err == nil && n > 0 {
+		e.failures.Store(true)
+	}
 }
 
 // beat renews the heartbeat and adds to the queue's counters. It reports whether the
@@ -148,13 +189,14 @@ type uncounted struct {
 type tally struct{ acked, failed, retried, dead, recovered atomic.Int64 }
 
 // inspect compares what is in hand with the backup list when there is reason to: the
-// consumer was taken for dead, or a message is in hand for long.
+// consumer was taken for dead, had trouble not long ago, or has a message in hand for long.
 func (e *engine) inspect(known bool) {
 	if e.backup == "" {
 		return
 	}
 	e.mu.Lock()
-	reason := !known && e.own
+	reason := e.own && (!known || e.recheck > 0)
+	e.recheck = max(0, e.recheck-1)
 	for h := range e.hands {
 		reason = reason || h.state == running && time.Since(h.started) > e.heartbeat
 	}
@@ -212,7 +254,7 @@ func (e *engine) recoverDead(ctx context.Context) error {
 		case !ours:
 		case info.Backup == "":
 			_ = e.conns.work.HDel(ctx, q.ConsumersKey(), id).Err()
-			_ = e.conns.work.Del(ctx, q.marksKey(id)).Err()
+			_ = e.conns.work.Del(ctx, q.stampsKey(id)).Err()
 		case e.own:
 			if err := e.takeOver(ctx, info); err != nil {
 				return err
@@ -226,7 +268,7 @@ func (e *engine) recoverDead(ctx context.Context) error {
 func (e *engine) takeOver(ctx context.Context, dead ConsumerInfo) error {
 	ready, buried, err := e.recover(ctx, dead.ID, dead.Backup, int(dead.Concurrency), false)
 	if err == nil {
-		err = e.conns.work.Del(ctx, e.queue.marksKey(dead.ID)).Err()
+		err = e.conns.work.Del(ctx, e.queue.stampsKey(dead.ID)).Err()
 	}
 	if n := ready + buried; n > 0 {
 		note := "from " + dead.ID
@@ -308,7 +350,7 @@ func (e *engine) farewell() {
 		}
 	}
 	pipe := e.conns.work.Pipeline()
-	pipe.Del(ctx, e.queue.ConsumerKey(e.id), e.queue.marksKey(e.id))
+	pipe.Del(ctx, e.queue.ConsumerKey(e.id), e.queue.stampsKey(e.id))
 	pipe.HDel(ctx, e.queue.ConsumersKey(), e.id)
 	if channel := e.queue.WakeChannel(); channel != "" && e.promotes() {
 		pipe.Publish(ctx, channel, "") // another one promotes from now on

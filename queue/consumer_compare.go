@@ -9,8 +9,8 @@ import (
 // compare finds out what became of round trips whose answer was lost, by comparing the
 // backup list with what is in hand. Of each payload the list must hold as many copies as are in hand
 // and not acknowledged. More: an acknowledgement did not arrive, or, in an own list, a message was
-// taken that nobody knows of. Fewer: somebody took it. Of equal messages one may have been acknowledged and another
-// one taken: so what an acknowledgement was sent with has left its mark, if it arrived.
+// taken that nobody knows of. Fewer: somebody took it. Since of equal messages one may have been acknowledged
+// and another one taken, every step that acknowledges leaves its stamp.
 func (e *engine) compare() {
 	e.conns.unblock() // a blocked pop may hold the steps for a second
 	e.steps.Lock()
@@ -26,7 +26,7 @@ func (e *engine) compare() {
 	there, err := e.backupCopies(e.calls, hands)
 	var arrived map[string]string
 	if err == nil {
-		arrived, err = e.conns.work.HGetAll(e.calls, e.queue.marksKey(e.id)).Result()
+		arrived, err = e.conns.work.HGetAll(e.calls, e.queue.stampsKey(e.id)).Result()
 	}
 	if err != nil {
 		e.trouble(classify(err))
@@ -83,7 +83,7 @@ func (e *engine) reconcile(hands []*hand, there map[string]int, arrived map[stri
 		if h.state != unsure {
 			continue
 		}
-		if there[h.raw] > 0 && !h.mark.in(arrived) {
+		if there[h.raw] > 0 && !h.stamp.in(arrived) {
 			there[h.raw]--
 			h.state = acking
 			e.acks = append(e.acks, h)
@@ -103,11 +103,11 @@ func (e *engine) reconcile(hands []*hand, there map[string]int, arrived map[stri
 	return e.hold(orphans, time.Now())
 }
 
-// mark says which step of which lane carried an acknowledgement.
-type mark struct{ lane, step int64 }
+// stamp is the number of a step, and of the lane that made it.
+type stamp struct{ lane, step int64 }
 
-// in reports whether the step is the last one of its lane that was carried out.
-func (m mark) in(arrived map[string]string) bool {
+// in reports whether the step is the last of its lane that arrived.
+func (m stamp) in(arrived map[string]string) bool {
 	return arrived[strconv.FormatInt(m.lane, 10)] == strconv.FormatInt(m.step, 10)
 }
 
@@ -136,6 +136,7 @@ func (e *engine) dispatch(hands []*hand) {
 		return
 	}
 	for _, h := range hands {
-		go e.handle(h)
+		h.aside = true
+		go e.handleAside(h)
 	}
 }

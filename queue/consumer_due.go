@@ -128,12 +128,15 @@ func (e *engine) lag() time.Duration {
 func (e *engine) promote(ctx context.Context, source *listSource) (moved int, next time.Time, err error) {
 	q := e.queue
 	from, _ := q.Unit.Range()
-	reply, err := e.call(ctx, scriptPromote, []string{q.Delayed, q.Ready},
+	reply, err := e.call(ctx, scriptPromote, []string{q.Delayed, q.Ready, q.MetaKey()},
 		promoteMost, takeBudget, q.Unit.scriptName(), string(ScoreOf(from)), string(q.PushEnd()))
 	if err != nil {
 		return 0, next, classify(err)
 	}
 	now := e.clock.set(textAt(reply, 3))
+	if numberAt(reply, 4) > 0 {
+		e.failures.Store(true) // of other consumers, mostly
+	}
 	pairs := arrayAt(reply, 1)
 	moved = len(pairs) / 2
 	e.mu.Lock()

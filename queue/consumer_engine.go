@@ -67,6 +67,7 @@ type engine struct {
 	empties   int  // looks in a row that found nothing
 	idleTold  bool // since the last message
 	doubt     bool // some answer was lost: hands and backup list must be compared
+	recheck   int  // heartbeats at which they are compared once more
 	abandoned bool
 	dismissed bool // the workers
 	lastTaken time.Time
@@ -188,9 +189,7 @@ func (e *engine) greet() error {
 		return err
 	}
 	e.clock.setTime(now)
-	if n, err := e.conns.work.Exists(e.calls, e.queue.MetaKey()).Result(); err == nil && n > 0 {
-		e.failures.Store(true)
-	}
+	e.lookForFailures(e.calls)
 	if err := e.inherit(e.calls); err != nil {
 		return err
 	}
@@ -313,7 +312,8 @@ func (e *engine) next(lane int64) (acks []*hand, n int, ok bool) {
 		if e.settled() {
 			return nil, 0, false
 		}
-		if e.stopping.Err() != nil && e.hasWaiting() {
+		// Not while others may still take: they would take it again.
+		if e.stopping.Err() != nil && e.flying == 0 && !e.resting && e.hasWaiting() {
 			e.mu.Unlock()
 			e.giveBack(untouched)
 			e.mu.Lock()
@@ -337,7 +337,7 @@ func (e *engine) load(lane int64) []*hand {
 	e.ripe, e.laden = false, len(acks) > 0
 	e.loads++
 	for _, h := range acks {
-		h.state, h.mark = asked, mark{lane, e.loads}
+		h.state, h.stamp = asked, stamp{lane, e.loads}
 	}
 	return acks
 }
@@ -586,11 +586,11 @@ func (e *engine) lineUp(hands []*hand) {
 // worker handles what the lanes have taken. A message is ended and the next one begun
 // under one hold of the mutex, where all workers meet.
 func (e *engine) worker() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.mu.Lock() // not unlocked by a defer: a handler may end this goroutine while it is not held
 	for {
 		for len(e.line) == 0 {
 			if e.dismissed {
+				e.mu.Unlock()
 				return
 			}
 			e.jobs.Wait()
@@ -605,6 +605,7 @@ func (e *engine) worker() {
 		took := time.Since(h.started)
 		e.mu.Lock()
 		if !e.finish(h, err, took) {
+			e.mu.Unlock()
 			return
 		}
 	}
@@ -627,6 +628,7 @@ func (e *engine) trouble(err error) {
 func (e *engine) complain(err error) time.Duration {
 	e.count.errors.Add(1)
 	e.mu.Lock()
+	e.recheck = beatsMissed // what was given up may still arrive
 	e.troubles++
 	n := e.troubles
 	if n == 1 {

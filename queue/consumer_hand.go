@@ -17,10 +17,11 @@ type hand struct {
 
 	// The rest is guarded by the engine's mutex.
 	state   handState
-	mark    mark // of the step that carries its acknowledgement
+	aside   bool  // handled by a goroutine that is neither lane nor worker
+	stamp   stamp // of the step that carries its acknowledgement
 	started time.Time
-	ctx     handContext // the handler's
-	told    EventKind   // what its end will be called
+	ctx     *handContext // the handler's
+	told    EventKind    // what its end will be called
 	err     error
 	took    time.Duration
 }

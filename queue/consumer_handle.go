@@ -12,15 +12,25 @@ import (
 // handler took so long that somebody else has settled the message and does this worker's job.
 func (e *engine) handle(h *hand) bool {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.start(h) {
+	begun := e.start(h)
+	e.mu.Unlock()
+	if !begun {
 		return true
 	}
-	e.mu.Unlock()
 	err := e.attempt(h)
 	took := time.Since(h.started)
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.finish(h, err, took)
+}
+
+// handleAside handles a message in a goroutine that is neither worker nor lane, and so
+// must wake a lane for what is to be told to the server.
+func (e *engine) handleAside(h *hand) {
+	e.handle(h)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cond.Broadcast()
 }
 
 // start marks a message as being handled; false when it is not to be handled any more.
@@ -30,24 +40,33 @@ func (e *engine) start(h *hand) bool {
 		return false // a stop gives back what nobody has begun
 	}
 	h.state, h.started = running, time.Now()
-	h.ctx.base = e.base
+	h.ctx = &handContext{base: e.base} // another one when it was put off and is handled again
 	if e.timeLimit > 0 {
 		h.ctx.deadline = h.started.Add(e.timeLimit)
 	}
 	return true
 }
 
+// errGoexit is the error of a message whose handler ended its goroutine.
+var errGoexit = errors.New("the handler ended its goroutine (runtime.Goexit)")
+
 // attempt calls the handler, with the lock if one is needed, and makes an error of a panic.
 func (e *engine) attempt(h *hand) (err error) {
+	returned := false
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}
+		} else if !returned {
+			e.leaveBehind(h, errGoexit) // nothing after this call runs: another one takes over
 		}
 	}()
 	if e.lock != nil {
-		return e.withLock(&h.ctx, h, func(ctx context.Context) error { return e.handler(ctx, h.msg) })
+		err = e.withLock(h.ctx, h, func(ctx context.Context) error { return e.handler(ctx, h.msg) })
+	} else {
+		err = e.handler(h.ctx, h.msg)
 	}
-	return e.handler(&h.ctx, h.msg)
+	returned = true
+	return err
 }
 
 // finish settles a message whose handler has returned, or is not waited for any
@@ -66,6 +85,7 @@ func (e *engine) finish(h *hand, err error, took time.Duration) bool {
 		e.nudge()
 	case err == nil:
 		h.told = EventDone
+		e.forget(h)
 		e.acknowledge(h)
 	default:
 		h.state = settling
@@ -76,6 +96,18 @@ func (e *engine) finish(h *hand, err error, took time.Duration) bool {
 	return true
 }
 
+// forget removes what is known of the failed attempts of a message that was handled
+// well, where no acknowledgement does that. The mutex is held, but not while the server is asked.
+func (e *engine) forget(h *hand) {
+	if e.backup != "" || h.msg.Attempts == 0 {
+		return
+	}
+	h.state = acking
+	e.mu.Unlock()
+	_ = e.conns.work.HDel(e.calls, e.queue.MetaKey(), digestOf(h.raw)).Err() // else it expires
+	e.mu.Lock()
+}
+
 // acknowledge ends a message that was handled well, or is to be removed: with the
 // next round trip, or at once where there is no backup list. The mutex is held.
 func (e *engine) acknowledge(h *hand) {
@@ -84,6 +116,9 @@ func (e *engine) acknowledge(h *hand) {
 	} else {
 		h.state = acking
 		e.acks = append(e.acks, h)
+	}
+	if h.aside {
+		e.cond.Broadcast() // no lane comes back from this handler
 	}
 	e.nudge()
 }
@@ -106,6 +141,7 @@ func (e *engine) conclude(h *hand) {
 // hand. The mutex is held.
 func (e *engine) notOurs(h *hand) {
 	e.count.notOurs.Add(1)
+	e.recheck = beatsMissed // after a failover the list is that of a moment ago
 	note := "its handler had not finished"
 	if h.told == EventDone {
 		note = "its handler had finished well"
@@ -143,22 +179,24 @@ func (e *engine) keeper(ctx context.Context) {
 		}
 		e.mu.Unlock()
 		for _, h := range late {
-			e.leaveBehind(h)
+			e.leaveBehind(h, ErrTimeLimit)
 		}
 	}
 }
 
 // leaveBehind settles a message whose handler does not return. Its goroutine ends when
 // the handler does; another one takes its place.
-func (e *engine) leaveBehind(h *hand) {
+func (e *engine) leaveBehind(h *hand, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.finish(h, ErrTimeLimit, time.Since(h.started)) {
+	if !e.finish(h, err, time.Since(h.started)) {
 		return
 	}
-	if e.inline() {
+	switch {
+	case h.aside:
+	case e.inline():
 		go e.lane()
-	} else {
+	default:
 		go e.worker()
 	}
 }

@@ -72,7 +72,7 @@ func (e *engine) withLock(ctx context.Context, h *hand, do func(context.Context)
 // obtain takes the lock, or says what the policy has for a message that does not get it.
 func (e *engine) obtain(ctx context.Context, key, token string) error {
 	for try := 1; ; try++ {
-		reply, err := e.call(e.calls, scriptLock, []string{key}, token, e.lock.TTL.Milliseconds())
+		reply, err := e.call(e.calls, scriptLock, []string{key}, token, e.lock.TTL.Milliseconds(), flag(false))
 		switch {
 		case err != nil:
 			// Nobody is to blame: asked again, which is safe.
@@ -104,7 +104,7 @@ func (e *engine) keepLock(ctx context.Context, key, token string, lost context.C
 		if ctx.Err() != nil {
 			return
 		}
-		reply, err := e.call(e.calls, scriptLock, []string{key}, token, e.lock.TTL.Milliseconds())
+		reply, err := e.call(e.calls, scriptLock, []string{key}, token, e.lock.TTL.Milliseconds(), flag(true))
 		switch {
 		case err == nil && textAt(reply, 0) == "done":
 			until = time.Now().Add(e.lock.TTL)

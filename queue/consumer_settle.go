@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -111,7 +112,9 @@ func (e *engine) park(h *hand, end ending) {
 	e.mu.Unlock()
 	go func() {
 		e.pause(e.stopping, end.after)
-		e.handle(h)
+		e.mu.Lock()
+		e.dispatch([]*hand{h})
+		e.mu.Unlock()
 	}()
 }
 
@@ -119,6 +122,9 @@ func (e *engine) park(h *hand, end ending) {
 // message is in hand so long. It stops when the message is not in the state any more that the
 // caller gave it, as somebody else settles it then, and returns false when it has given up.
 func (e *engine) carryOut(h *hand, as handState, end ending) bool {
+	if end.meta != "" && end.meta != "forget" {
+		e.failures.Store(true) // before anybody may take it again
+	}
 	again := false
 	for {
 		// What the answer says is taken in before anybody may compare hands and server.
@@ -175,8 +181,8 @@ func (e *engine) carriedOut(h *hand, end ending, reply []any, again bool) {
 	case went == "ready" && end.to == "delayed" && e.takesDelayed():
 		ev.Note = "equal bytes are delayed already: put into ready instead"
 	}
-	if end.meta != "" && end.meta != "forget" {
-		e.failures.Store(true)
+	if refused := textAt(reply, 4); refused != "" {
+		e.complain(fmt.Errorf("a failed attempt could not be counted: %w", classifyReply(refused)))
 	}
 	if due, ok := e.queue.Unit.Time(Score(textAt(reply, 2))); ok {
 		ev.Due = due

@@ -98,7 +98,7 @@ func (s *popSource) take(ctx context.Context, _ []*hand, n int) (haul, error) {
 		case err != nil:
 			failed = err
 		default:
-			h.got = append(h.got, taken{payload: payload, place: Ready, key: s.e.queue.Ready})
+			h.got = append(h.got, s.popped(ctx, payload))
 		}
 	}
 	return h, failed
@@ -119,7 +119,13 @@ func (s *popSource) wait(ctx context.Context) (haul, error) {
 	if err != nil || len(got) != 2 {
 		return haul{blocked: errors.Is(err, redis.Nil)}, err
 	}
-	return haul{got: []taken{{payload: got[1], place: Ready, key: s.e.queue.Ready}}}, nil
+	return haul{got: []taken{s.popped(ctx, got[1])}}, nil
+}
+
+func (s *popSource) popped(ctx context.Context, payload string) taken {
+	t := taken{payload: payload, place: Ready, key: s.e.queue.Ready}
+	s.e.readPast(ctx, &t)
+	return t
 }
 
 func (s *popSource) empty(ctx context.Context) (bool, error) { return s.e.nothingReady(ctx) }
@@ -163,7 +169,9 @@ func (s *raceSource) take(ctx context.Context, _ []*hand, n int) (haul, error) {
 		case removed == 0:
 			h.wasted++
 		default:
-			h.got = append(h.got, s.e.delayedTaken(member, score, now))
+			t := s.e.delayedTaken(member, score, now)
+			s.e.readPast(ctx, &t)
+			h.got = append(h.got, t)
 		}
 	}
 	return h, nil
@@ -277,9 +285,9 @@ func (s *listSource) take(ctx context.Context, acks []*hand, n int) (haul, error
 	if s.e.own {
 		side = -1
 	}
-	var m mark
+	var m stamp
 	if len(acks) > 0 {
-		m = acks[0].mark
+		m = acks[0].stamp
 	}
 	args := make([]any, 0, 7+len(acks))
 	args = append(args, string(q.popEnd()), n, takeBudget, side, len(acks), m.lane, m.step)
@@ -287,11 +295,11 @@ func (s *listSource) take(ctx context.Context, acks []*hand, n int) (haul, error
 		args = append(args, h.raw)
 	}
 	for _, h := range acks {
-		if h.msg.Attempts > 0 {
+		if h.msg.Attempts > 0 || h.unread {
 			args = append(args, digestOf(h.raw))
 		}
 	}
-	reply, err := s.e.call(ctx, scriptStep, []string{q.Ready, s.e.backup, q.MetaKey(), q.marksKey(s.e.id)}, args...)
+	reply, err := s.e.call(ctx, scriptStep, []string{q.Ready, s.e.backup, q.MetaKey(), q.stampsKey(s.e.id)}, args...)
 	if err != nil {
 		return haul{}, err
 	}
@@ -370,11 +378,7 @@ func (s *listSource) wait(ctx context.Context) (haul, error) {
 		return haul{blocked: errors.Is(err, redis.Nil)}, err
 	}
 	got := s.takenOf([]any{payload}, nil)
-	if s.e.failures.Load() {
-		got[0].attempts, got[0].reason = s.e.pastOf(ctx, payload)
-	} else {
-		got[0].unread = true // a round trip less between the producer and the handler
-	}
+	s.e.readPast(ctx, &got[0])
 	return haul{got: got}, nil
 }
 
@@ -385,6 +389,14 @@ func (s *listSource) empty(ctx context.Context) (bool, error) {
 		}
 	}
 	return s.e.nothingReady(ctx)
+}
+
+// readPast asks for a message's failed attempts where there may be any. Elsewhere it
+// spares the round trip between the producer and the handler.
+func (e *engine) readPast(ctx context.Context, t *taken) {
+	if t.unread = !e.failures.Load(); !t.unread {
+		t.attempts, t.reason = e.pastOf(ctx, t.payload)
+	}
 }
 
 // pastOf asks how often a message has failed already, and why the last time.

@@ -128,7 +128,7 @@ func (f *feed) tell(ev Event) {
 	switch {
 	case f.shut:
 		return
-	case len(f.events) >= mostEvents:
+	case len(f.events) >= mostEvents && ev.Kind != EventStopped: // there is always room for the last
 		f.left++
 		f.overflow.Add(1)
 		return

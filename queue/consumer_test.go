@@ -157,3 +157,31 @@ func TestFailuresAreRetriedAndThenDead(t *testing.T) {
 		}
 	})
 }
+
+// A message that the pattern cannot put into delayed waits in hand, and is handled anew
+// with a context of its own.
+func TestADeferredMessageIsHandledAgain(t *testing.T) {
+	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
+		c, _ := open(t, s)
+		q := queue.Named("orders")
+		if _, err := c.Enqueue(t.Context(), q, []byte("later"), queue.EnqueueOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		times := 0
+		con := &queue.Consumer{
+			Client: c, Queue: q, Pattern: queue.BackupList, Max: 1,
+			Handler: func(ctx context.Context, m queue.Message) error {
+				if times++; times == 1 {
+					return queue.Defer(time.Millisecond, nil)
+				}
+				return ctx.Err()
+			},
+		}
+		if err := runConsumer(t, con); err != nil {
+			t.Fatal(err)
+		}
+		if st := con.Stats(); st.Done != 1 || st.Deferred != 1 || st.Kept != 0 {
+			t.Errorf("stats: %+v", st)
+		}
+	})
+}

@@ -56,9 +56,9 @@ func (q Queue) ConsumersKey() string { return q.base() + ":consumers" }
 // the counters taken, done, failed, retried, deferred, dead and in_hand.
 func (q Queue) ConsumerKey(id string) string { return q.base() + ":consumer:" + id }
 
-// marksKey is the key of a hash in which a consumer's steps leave their numbers: lane to
+// stampsKey is the key of a hash in which a consumer's steps leave their numbers: lane to
 // the last step that has acknowledged something. It expires a day after its last new lane.
-func (q Queue) marksKey(id string) string { return q.ConsumerKey(id) + ":marks" }
+func (q Queue) stampsKey(id string) string { return q.ConsumerKey(id) + ":stamps" }
 
 // BackupKey returns the key of a consumer's own backup list.
 func (q Queue) BackupKey(id string) string { return q.base() + ":backup:" + id }

@@ -1,10 +1,10 @@
 -- Moves due messages from delayed to the back of ready, earliest first.
--- KEYS[1] delayed, KEYS[2] ready
+-- KEYS[1] delayed, KEYS[2] ready, KEYS[3] meta
 -- ARGV[1] how many at most, ARGV[2] after how many bytes to stop
 -- ARGV[3] unit of the scores: s | fs | ms | us, ARGV[4] the lowest score that is a time in that unit
 -- ARGV[5] the end of ready that producers push to: left | right
 -- Returns {done, payload and score of each (a payload above 1 kB as ''), next due score or '', the server's
---          time in microseconds}
+--          time in microseconds, 1 when meta exists: messages have failed}
 local key, ready, unit, lowest = KEYS[1], KEYS[2], ARGV[3], ARGV[4]
 local want, budget, page = tonumber(ARGV[1]), tonumber(ARGV[2]), 1
 local push = ARGV[5] == 'left' and 'LPUSH' or 'RPUSH'
@@ -26,4 +26,4 @@ while want > 0 and budget > 0 do
   redis.call('ZREM', key, unpack(members))
   want, page = want - #members, page * 8
 end
-return { 'done', moved, nextdue(key, lowest), string.format('%.0f', now) }
+return { 'done', moved, nextdue(key, lowest), string.format('%.0f', now), redis.call('EXISTS', KEYS[3]) }

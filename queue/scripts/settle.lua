@@ -11,7 +11,7 @@
 -- ARGV[9] the end that producers push to
 -- ARGV[10] '': keeps its entry in meta; forget: removes it; else the reason of a failed attempt, which is counted
 -- ARGV[11] '1': asked again after a lost answer: what is in its target already was put there
--- Returns {done, where it went, score or '', attempts or 0} | {gone} | {type, key, type}
+-- Returns {done, where it went, score or '', attempts or 0, why the attempt was not counted or ''} | {gone} | {type, key, type}
 local backup, ready, delayed, dead, meta = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local payload, digest, has, side = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local to, back, again = ARGV[5], ARGV[9], ARGV[11] == '1'
@@ -54,10 +54,10 @@ if failed(put) then return put end
 if side ~= 0 then redis.call('LREM', backup, side, payload) end
 if to == 'delayed' then wake(delayed, score) end
 
-local attempts = 0
+local attempts, uncounted = 0, ''
 if ARGV[10] == 'forget' or to == 'away' then
   redis.pcall('HDEL', meta, digest)
 elseif ARGV[10] ~= '' then
-  attempts = countfailure(meta, digest, ARGV[10])
+  attempts, uncounted = countfailure(meta, digest, ARGV[10])
 end
-return { 'done', to, score, attempts }
+return { 'done', to, score, attempts, uncounted }

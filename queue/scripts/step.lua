@@ -1,11 +1,11 @@
 -- One step of a consumer: acknowledges what was handled and takes the next messages
 -- from ready into the backup list, where the newest lies at the head.
--- KEYS[1] ready, KEYS[2] backup, KEYS[3] meta, KEYS[4] the consumer's marks: whose answer is lost finds its step there
+-- KEYS[1] ready, KEYS[2] backup, KEYS[3] meta, KEYS[4] the consumer's stamps: whose answer is lost finds its step there
 -- ARGV[1] the end of ready that is popped: left | right
 -- ARGV[2] how many to take at most, ARGV[3] after how many bytes to stop taking
 -- ARGV[4] 1: acknowledged ones are nearest to the head of backup (a shared list); -1: to its tail (an own one)
 -- ARGV[5] number of payloads to acknowledge, oldest first; they follow from ARGV[8]
--- ARGV[6] field of the marks, ARGV[7] number of this step, which is set there if it acknowledges
+-- ARGV[6] field of the stamps, ARGV[7] number of this step, which is set there if it acknowledges
 -- then the digests to forget in meta: of acknowledged messages that had failed before
 -- Returns {done, positions of the acknowledged that were not in backup, payloads taken (oldest first),
 --          their entries in meta (false: none; an empty array when none has any), error of the taking or ''}
@@ -56,7 +56,7 @@ for i = 1, acks do
   end
 end
 if #ARGV > 7 + acks then redis.pcall('HDEL', meta, unpack(ARGV, 8 + acks)) end
-if acks > 0 and redis.pcall('HSET', KEYS[4], ARGV[6], ARGV[7]) == 1 then redis.call('PEXPIRE', KEYS[4], 86400000) end
+if acks > 0 and redis.pcall('HSET', KEYS[4], ARGV[6], ARGV[7]) == 1 then redis.pcall('PEXPIRE', KEYS[4], 86400000) end
 
 local taken, want, budget, page = {}, tonumber(ARGV[2]), tonumber(ARGV[3]), 1
 local right = ARGV[1] == 'right'
