@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -21,7 +22,9 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	ends = slices.DeleteFunc(ends, signal.Ignored) // nohup means it
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// The first signal asks for an end in good order; a second one ends at once.
 	context.AfterFunc(ctx, stop)
@@ -38,6 +41,7 @@ func run() int {
 func dashboard(ctx context.Context, s cli.Session) error {
 	cfg := model.Config{
 		Backend:  model.NewLive(s.Client, s.Journal, layout.Options{Match: s.Match, Named: s.Queues}),
+		Stage:    s.Stage,
 		Address:  s.Client.Address(),
 		Profile:  s.Title,
 		ReadOnly: s.Client.ReadOnly(),

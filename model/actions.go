@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"redq/queue"
@@ -31,26 +30,10 @@ func (m Model) key(k tea.KeyMsg) (Model, tea.Cmd) {
 	if notOneKey(k) {
 		return m.burst(k)
 	}
-	for _, b := range m.keys {
-		if key.Matches(k, b.Binding) {
-			return m.press(b)
-		}
+	if b, ok := m.binding(k); ok {
+		return m.press(b)
 	}
 	return m, nil
-}
-
-// interrupted quits; while the server is being asked for a change, as soon as it
-// has answered, or at the second time: leaving now would leave the outcome unknown.
-func (m Model) interrupted() (Model, tea.Cmd) {
-	if m.Dialog != nil {
-		if h := m.Dialog.Head(); h.Busy && !h.Leaving {
-			h.Leaving = true
-			h.Note = "leaving as soon as the server answers; ctrl+c again leaves at once"
-			m.Dialog = m.Dialog.withHead(h)
-			return m, nil
-		}
-	}
-	return m, tea.Quit
 }
 
 // burst takes several keys that came in one read: typed ahead of a busy program,
@@ -59,10 +42,7 @@ func (m Model) interrupted() (Model, tea.Cmd) {
 func (m Model) burst(k tea.KeyMsg) (Model, tea.Cmd) {
 	first, rest := k, k
 	first.Runes, rest.Runes = k.Runes[:1], k.Runes[1:]
-	for _, b := range m.keys {
-		if k.Paste || !key.Matches(first, b.Binding) || b.Action != ActFilter && b.Action != ActCommand {
-			continue
-		}
+	if b, ok := m.binding(first); ok && !k.Paste && (b.Action == ActFilter || b.Action == ActCommand) {
 		m, open := m.press(b)
 		if m.Mode() != PromptMode {
 			return m, open
@@ -95,7 +75,7 @@ func (m Model) settleGone() Model {
 // act does what an action is for on the screen in front.
 func (m Model) act(a Action) (Model, tea.Cmd) {
 	switch a {
-	case ActRedrive, ActDelete, ActReschedule, ActEnqueue, ActPurge, ActUndo:
+	case ActRedrive, ActDelete, ActReschedule, ActEnqueue, ActPurge, ActUndo, ActScenes:
 		return m.openDialog(a)
 	case ActNext:
 		return m.stepMessage(1)
@@ -107,11 +87,19 @@ func (m Model) act(a Action) (Model, tea.Cmd) {
 		return m.back()
 	case ActQuit:
 		if m.Screen == OverviewScreen {
-			return m, tea.Quit
+			return m.quit()
 		}
 		return m.leave()
 	case ActKill:
-		return m, tea.Quit
+		return m.quit()
+	case ActConsume:
+		return m.consume()
+	case ActStop:
+		return m.stopSelected()
+	case ActRestart:
+		return m.restartSelected()
+	case ActRemove:
+		return m.removeSelected()
 	case ActSuspend:
 		return m, tea.Suspend
 	case ActHelp:
@@ -121,6 +109,9 @@ func (m Model) act(a Action) (Model, tea.Cmd) {
 	case ActCommand:
 		m.Prompt = openPrompt(CommandPrompt, "").offering(m.completions(""))
 	case ActFreeze:
+		if m.Screen == ConsumerScreen {
+			return m.pageAct(a)
+		}
 		return m.freeze()
 	case ActRefresh:
 		return m.refresh()
@@ -141,6 +132,9 @@ func (m Model) pageAct(a Action) (Model, tea.Cmd) {
 	case OverviewScreen:
 		m.Overview, in = m.Overview.act(a, m.tableHeight())
 	case QueueScreen:
+		if m.onConsumersTab() && !isTab(a) {
+			return m.consumersAct(a)
+		}
 		tab := m.Queue.Place
 		m.Queue, in = m.Queue.act(a, m.listHeight())
 		if m.Queue.Place != tab {
@@ -148,6 +142,8 @@ func (m Model) pageAct(a Action) (Model, tea.Cmd) {
 		}
 	case MessageScreen:
 		m.Message, in = m.Message.act(a, m.Layout().Doc)
+	case ConsumerScreen:
+		m.Consumer, in = m.Consumer.act(a, m.logHeight())
 	}
 	return m.do(in)
 }
@@ -180,6 +176,21 @@ func (m Model) do(in Intent) (Model, tea.Cmd) {
 		return m.pressAction(in.action)
 	case closeIt:
 		m.Dialog = nil
+	case stay:
+		return m.stay(), nil
+	case leaveAll:
+		return m.drain()
+	case consume:
+		return m.consumeNamed(in.name)
+	case showConsumers:
+		return m.showConsumers()
+	case startConsumer:
+		return m.submit(in)
+	case abandonConsumer:
+		m.Dialog = nil
+		return m.abandon(in.id)
+	case playScene:
+		return m.playScene(in.name)
 	case doRedrive, doDelete, doReschedule, doEnqueue, doPurge, doUndo:
 		return m.submit(in)
 	}
@@ -210,7 +221,11 @@ const (
 
 // pressAction does what the action's key would.
 func (m Model) pressAction(a Action) (Model, tea.Cmd) {
-	i := slices.IndexFunc(m.keys, func(b KeyBinding) bool { return b.Action == a })
+	here := func(b KeyBinding) bool { return b.Action == a && slices.Contains(b.Screens, m.Screen) }
+	i := slices.IndexFunc(m.keys, here)
+	if i < 0 {
+		i = slices.IndexFunc(m.keys, func(b KeyBinding) bool { return b.Action == a })
+	}
 	return m.press(m.keys[i])
 }
 
@@ -233,7 +248,8 @@ func (m Model) actionDone(msg actionDoneMsg) (Model, tea.Cmd) {
 		if msg.status.Kind != StatusDone {
 			m.Fatal = errors.New(msg.status.Text)
 		}
-		return m, tea.Quit
+		m.Dialog = nil
+		return m.quit()
 	}
 	if msg.failed {
 		return m.reopened(msg), nil
@@ -297,6 +313,8 @@ func (m Model) undoListed(msg undoListedMsg) Model {
 // back clears the filter, else goes back a page. It never quits.
 func (m Model) back() (Model, tea.Cmd) {
 	switch {
+	case m.Banner.Scene != "":
+		return m.withoutBanner(), nil
 	case m.Screen != MessageScreen && m.filterText() != "":
 		return m.setFilter("")
 	case m.Screen == OverviewScreen && m.Overview.TroubleOnly:
@@ -309,8 +327,11 @@ func (m Model) back() (Model, tea.Cmd) {
 
 // filterText is the filter of the page in front, as typed.
 func (m Model) filterText() string {
-	if m.Screen == OverviewScreen {
+	switch m.Screen {
+	case OverviewScreen:
 		return m.Overview.FilterText
+	case ConsumerScreen:
+		return m.Consumer.FilterText
 	}
 	return m.Queue.List().Search.Text
 }

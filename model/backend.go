@@ -27,6 +27,8 @@ type Backend interface {
 	// Age is how long a message has been seen in its list at least. It does not block.
 	Age(m queue.Message) time.Duration
 	Load(ctx context.Context, m queue.Message) (queue.Message, error)
+	// Failures fills in what is known of failed attempts at messages.
+	Failures(ctx context.Context, q queue.Queue, ms []queue.Message) ([]queue.Failed, error)
 	Copies(ctx context.Context, m queue.Message, limit int64) (n int64, more bool, err error)
 	Search(ctx context.Context, q queue.Queue, p queue.Place, from int64, match func(queue.Message) bool, limit, maxPages int) (found []queue.Message, next int64, err error)
 
@@ -35,6 +37,10 @@ type Backend interface {
 	Delete(ctx context.Context, q queue.Queue, ms []queue.Message) queue.Report
 	Reschedule(ctx context.Context, q queue.Queue, ms []queue.Message, due time.Time) queue.Report
 	Purge(ctx context.Context, q queue.Queue, p queue.Place) (queue.Purged, error)
+
+	// Consumers asks who consumes a queue, as far as the server knows.
+	Consumers(ctx context.Context, q queue.Queue) (queue.Consumers, error)
+	Engine
 
 	// UndoList returns the last operations in the journal, newest first.
 	UndoList(ctx context.Context, limit int) ([]journal.Summary, error)

@@ -28,7 +28,7 @@ func BenchmarkPollOfAThousandQueues(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		at = at.Add(time.Second)
-		m.Overview = m.Overview.polled(poll, at, 30)
+		m.Overview = m.Overview.polled(poll, at, m.unattended, 30)
 	}
 }
 

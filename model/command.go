@@ -19,6 +19,10 @@ type commandSpec struct {
 	run   func(m Model, args []string, rest string) (Intent, error)
 	// options are the arguments that tab offers.
 	options []string
+	// offers are more of them, which depend on the state; nil means none.
+	offers func(Model) []string
+	// here tells whether there is such a command at all; nil means there is.
+	here func(Model) bool
 }
 
 // commands returns all commands, in the order they are offered.
@@ -45,7 +49,15 @@ func commands() []commandSpec {
 		{name: "push", about: "left or right", options: []string{"left", "right"}, run: runPush},
 		{name: "stuck", about: "a duration such as 30s", options: []string{"30s", "60s", "5m"}, run: runStuck},
 		{name: "readonly", run: runReadOnly},
+		{name: "consume", about: "a queue's name if it is not this one's", run: runConsume, offers: Model.queueNames},
+		{name: "consumers", run: func(Model, []string, string) (Intent, error) { return showConsumers{}, nil }},
+		{name: "scene", run: runScene, here: Model.hasScenes, offers: Model.sceneNames},
 	}
+}
+
+// commandsHere returns the commands there are now.
+func (m Model) commandsHere() []commandSpec {
+	return slices.DeleteFunc(commands(), func(c commandSpec) bool { return c.here != nil && !c.here(m) })
 }
 
 // command reads a line of the command line. Its error says what was expected.
@@ -55,7 +67,7 @@ func (m Model) command(line string) (Intent, error) {
 		return nil, nil
 	}
 	word, rest, _ := strings.Cut(line, " ")
-	for _, c := range commands() {
+	for _, c := range m.commandsHere() {
 		if c.name == word {
 			in, err := c.run(m, strings.Fields(rest), strings.TrimSpace(rest))
 			if err != nil && c.about != "" {
@@ -94,12 +106,12 @@ func (m Model) queueNamed(text string) (string, error) {
 			return "", fmt.Errorf("%d queues have %s in their name: expected one, such as %s", len(found), shown(text), shown(slices.Min(found)))
 		}
 	}
-	return "", fmt.Errorf("%s is neither a queue nor a command: expected a queue's name or one of %s", shown(text), commandNames())
+	return "", fmt.Errorf("%s is neither a queue nor a command: expected a queue's name or one of %s", shown(text), m.commandNames())
 }
 
-func commandNames() string {
+func (m Model) commandNames() string {
 	var names []string
-	for _, c := range commands() {
+	for _, c := range m.commandsHere() {
 		names = append(names, c.name)
 	}
 	return strings.Join(names, ", ")
@@ -110,9 +122,13 @@ func commandNames() string {
 func (m Model) completions(line string) []string {
 	word, rest, spaced := strings.Cut(line, " ")
 	var all []string
-	for _, c := range commands() {
+	for _, c := range m.commandsHere() {
 		if spaced && c.name == word {
-			for _, o := range c.options {
+			options := c.options
+			if c.offers != nil {
+				options = c.offers(m)
+			}
+			for _, o := range options {
 				if strings.HasPrefix(o, rest) {
 					all = append(all, word+" "+o)
 				}
@@ -123,14 +139,41 @@ func (m Model) completions(line string) []string {
 			all = append(all, c.name)
 		}
 	}
-	var names []string
-	for _, r := range m.Overview.Rows {
-		if strings.HasPrefix(strings.ToLower(r.Queue.Name), strings.ToLower(line)) {
-			names = append(names, r.Queue.Name)
+	for _, name := range m.queueNames() {
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(line)) {
+			all = append(all, name)
 		}
 	}
+	return all
+}
+
+// queueNames returns the names of all queues, sorted.
+func (m Model) queueNames() []string {
+	names := make([]string, len(m.Overview.Rows))
+	for i, r := range m.Overview.Rows {
+		names[i] = r.Queue.Name
+	}
 	slices.Sort(names)
-	return append(all, names...)
+	return names
+}
+
+// sceneNames returns the names of the scenes, in their own order.
+func (m Model) sceneNames() []string {
+	var names []string
+	for _, s := range m.Scenes() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// runConsume opens the form for a consumer.
+func runConsume(m Model, args []string, rest string) (Intent, error) {
+	var named []string
+	if len(args) > 0 {
+		named = []string{rest}
+	}
+	name, err := m.meant(named)
+	return consume{name}, err
 }
 
 func runSort(_ Model, args []string, _ string) (Intent, error) {
@@ -146,8 +189,8 @@ func runFilter(m Model, _ []string, rest string) (Intent, error) {
 	if _, err := filter.Parse(rest); err != nil {
 		return nil, err
 	}
-	if m.Screen == MessageScreen {
-		return nil, errors.New("a message cannot be filtered")
+	if ok, why := m.canFilter(); !ok {
+		return nil, errors.New(why)
 	}
 	return setFilter{rest}, nil
 }

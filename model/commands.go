@@ -121,7 +121,7 @@ func (m Model) distributionCmd(gen int, q queue.Queue) tea.Cmd {
 }
 
 func (m Model) loadCmd(gen int, msg queue.Message) tea.Cmd {
-	b := m.cfg.Backend
+	b, q := m.cfg.Backend, m.Queue.Queue
 	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
 		var l loadedMessage
 		var err error
@@ -129,7 +129,11 @@ func (m Model) loadCmd(gen int, msg queue.Message) tea.Cmd {
 			return messageLoadedMsg{gen: gen, err: err}
 		}
 		l.decoded = payload.Decode(l.message.Payload, prettyLimit)
-		// How many copies there are is good to know, and no reason to show nothing.
+		// How many copies there are, and why it failed before, is good to know, and no
+		// reason to show nothing.
+		if known, err := b.Failures(ctx, q, []queue.Message{l.message}); err == nil && len(known) == 1 {
+			l.failed = known[0]
+		}
 		l.copies, l.more, _ = b.Copies(ctx, l.message, copiesLimit)
 		return messageLoadedMsg{gen: gen, loaded: l}
 	})
@@ -162,6 +166,8 @@ func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
 	done := func(status Status) actionDoneMsg { return actionDoneMsg{gen: gen, asked: in, status: status} }
 	bulk := func(n int) time.Duration { return m.cfg.Timeout + time.Duration(n)*perMessage }
 	switch in := in.(type) {
+	case startConsumer:
+		return m.startCmd(gen, in.settings)
 	case doRedrive:
 		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
 			r := b.Redrive(ctx, q, in.ms, in.o)

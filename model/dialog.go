@@ -15,7 +15,8 @@ import (
 const dialogGuard = 100 * time.Millisecond
 
 // Dialog is a form over the page: one of RedriveDialog, DeleteDialog, PurgeDialog,
-// RescheduleDialog, EnqueueDialog and UndoDialog, as values.
+// RescheduleDialog, EnqueueDialog, UndoDialog, ConsumerDialog, AbandonDialog,
+// LeaveDialog and SceneDialog, as values.
 type Dialog interface {
 	Head() DialogHead
 	// withHead returns the dialog with another head.
@@ -57,6 +58,12 @@ const (
 	FocusWhen
 	FocusName
 	FocusList
+	FocusPattern
+	FocusKind
+	FocusDetail
+	FocusWorkers
+	FocusAttempts
+	FocusConflict
 )
 
 // verdict is what a key means to a question.
@@ -138,7 +145,7 @@ func noted(d Dialog, note string) Dialog {
 func (m Model) openDialog(a Action) (Model, tea.Cmd) {
 	q, _ := m.selectedQueue()
 	h := DialogHead{Server: m.Conn.Address, Queue: q.Name, OpenedAt: m.Now, queue: q}
-	if m.Screen != OverviewScreen {
+	if m.onQueue() {
 		h.Place = m.Queue.Place
 	}
 	ms, marked := m.target()
@@ -157,6 +164,8 @@ func (m Model) openDialog(a Action) (Model, tea.Cmd) {
 	case ActUndo:
 		m.Dialog = newUndoDialog(h)
 		return m.listUndo()
+	case ActScenes:
+		m.Dialog = newSceneDialog(h, m.Scenes())
 	}
 	return m, nil
 }

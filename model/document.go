@@ -152,7 +152,12 @@ func (d Document) next(pos docPos) docPos {
 // previous returns the segment before one.
 func (d Document) previous(pos docPos) docPos {
 	if pos.at > pos.start {
-		return docPos{start: pos.start, at: d.cut(pos.start, (pos.at-pos.start)/segmentBytes-1)}
+		n := (pos.at - pos.start) / segmentBytes
+		at := d.cut(pos.start, n)
+		if at >= pos.at { // else it is the end of the text, in the middle of a segment
+			at = d.cut(pos.start, n-1)
+		}
+		return docPos{start: pos.start, at: at}
 	}
 	start := bytes.LastIndexByte(d.text[:max(0, pos.at-1)], '\n') + 1
 	last := docPos{start: start, at: d.cut(start, max(0, (pos.at-1-start)/segmentBytes-1))}

@@ -29,7 +29,17 @@ type (
 	press      struct{ action Action }
 	sortBy     struct{ column Column }
 	closeIt    struct{} // the dialog
-	speak      struct{ status Status }
+	stay       struct{} // the question whether to quit
+	leaveAll   struct{} // stops all consumers, then quits
+
+	// consume asks for the form for a consumer on a queue; showConsumers for the page of all.
+	consume       struct{ name string }
+	showConsumers struct{}
+	startConsumer struct{ settings ConsumerSettings }
+	// abandonConsumer does not wait for what one has in hand.
+	abandonConsumer struct{ id int }
+	playScene       struct{ name string }
+	speak           struct{ status Status }
 
 	doRedrive struct {
 		ms []queue.Message
@@ -48,24 +58,31 @@ type (
 	doUndo  struct{ entry journal.Summary }
 )
 
-func (openQueue) intent()    {}
-func (openMessage) intent()  {}
-func (wantPage) intent()     {}
-func (wantDist) intent()     {}
-func (setFilter) intent()    {}
-func (correct) intent()      {}
-func (setRefresh) intent()   {}
-func (goTo) intent()         {}
-func (press) intent()        {}
-func (sortBy) intent()       {}
-func (closeIt) intent()      {}
-func (speak) intent()        {}
-func (doRedrive) intent()    {}
-func (doDelete) intent()     {}
-func (doReschedule) intent() {}
-func (doEnqueue) intent()    {}
-func (doPurge) intent()      {}
-func (doUndo) intent()       {}
+func (openQueue) intent()       {}
+func (openMessage) intent()     {}
+func (wantPage) intent()        {}
+func (wantDist) intent()        {}
+func (setFilter) intent()       {}
+func (correct) intent()         {}
+func (setRefresh) intent()      {}
+func (goTo) intent()            {}
+func (press) intent()           {}
+func (sortBy) intent()          {}
+func (closeIt) intent()         {}
+func (speak) intent()           {}
+func (stay) intent()            {}
+func (leaveAll) intent()        {}
+func (consume) intent()         {}
+func (showConsumers) intent()   {}
+func (startConsumer) intent()   {}
+func (abandonConsumer) intent() {}
+func (playScene) intent()       {}
+func (doRedrive) intent()       {}
+func (doDelete) intent()        {}
+func (doReschedule) intent()    {}
+func (doEnqueue) intent()       {}
+func (doPurge) intent()         {}
+func (doUndo) intent()          {}
 
 func say(kind StatusKind, text string) Intent { return speak{Status{Text: text, Kind: kind}} }
 

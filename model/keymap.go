@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"redq/queue"
 )
@@ -28,6 +29,7 @@ const (
 	ActTab2     Action = Action(queue.Backup)
 	ActTab3     Action = Action(queue.Delayed)
 	ActTab4     Action = Action(queue.Dead)
+	ActTab5     Action = Action(ConsumersTab)
 	ActPrevious Action = "previous message"
 	ActNext     Action = "next message"
 
@@ -53,6 +55,12 @@ const (
 	ActPurge      Action = "purge"
 	ActUndo       Action = "undo"
 
+	ActConsume Action = "consume" // the consumers of this redq, or the form for one
+	ActStop    Action = "stop"    // the consumer in front
+	ActRestart Action = "restart"
+	ActRemove  Action = "remove"
+	ActScenes  Action = "scenes" // of the demo
+
 	ActQuit    Action = "quit"    // back, and on the overview quit
 	ActKill    Action = "kill"    // quit from anywhere
 	ActSuspend Action = "suspend" // to the shell's job control
@@ -67,6 +75,9 @@ type KeyBinding struct {
 	Screens []Screen // where it works
 	Writes  bool     // refused and not shown when read-only
 	Hint    bool     // on the footer, where there is room
+	// Here tells whether the key exists at all; nil means it does. One that does not is
+	// neither in the help nor does it say why it does nothing.
+	Here func(Model) bool
 	// Allowed tells whether the action can be done now, and if not why; nil means always.
 	Allowed func(Model) (ok bool, why string)
 }
@@ -76,13 +87,17 @@ const (
 	groupMove    = "Move"
 	groupLook    = "Look"
 	groupRepair  = "Repair"
+	groupConsume = "Consume"
 	groupProgram = "Program"
 )
 
 // keyMap returns all keys, in the order of the help.
 func keyMap() []KeyBinding {
-	all := []Screen{OverviewScreen, QueueScreen, MessageScreen}
+	all := []Screen{OverviewScreen, QueueScreen, MessageScreen, ConsumerScreen}
 	lists := []Screen{OverviewScreen, QueueScreen}
+	filtered := []Screen{OverviewScreen, QueueScreen, ConsumerScreen}
+	elsewhere := []Screen{OverviewScreen, QueueScreen, MessageScreen}
+	consumers := []Screen{ConsumerScreen}
 	overview := []Screen{OverviewScreen}
 	tabs := []Screen{QueueScreen}
 	messages := []Screen{QueueScreen, MessageScreen}
@@ -104,26 +119,37 @@ func keyMap() []KeyBinding {
 		{Action: ActBack, Binding: bind("esc", "back, clear the filter", "esc"), Group: groupMove, Screens: all},
 		{Action: ActNextTab, Binding: bind("tab", "next tab", "tab"), Group: groupMove, Screens: tabs},
 		{Action: ActPrevTab, Binding: bind("shift+tab", "previous tab", "shift+tab"), Group: groupMove, Screens: tabs},
-		tab(ActTab1, "1"), tab(ActTab2, "2"), tab(ActTab3, "3"), tab(ActTab4, "4"),
+		tab(ActTab1, "1"), tab(ActTab2, "2"), tab(ActTab3, "3"), tab(ActTab4, "4"), tab(ActTab5, "5"),
+		{Action: ActEnter, Binding: bind("enter", "its queue", "enter"), Group: groupMove, Screens: consumers, Allowed: Model.hasConsumer},
+		{Action: ActNextTab, Binding: bind("tab", "next consumer", "tab"), Group: groupMove, Screens: consumers, Allowed: Model.hasConsumer},
+		{Action: ActPrevTab, Binding: bind("shift+tab", "previous consumer", "shift+tab"), Group: groupMove, Screens: consumers, Allowed: Model.hasConsumer},
 		{Action: ActNext, Binding: bind("l →", "next message", "l", "right"), Group: groupMove, Screens: message},
 		{Action: ActPrevious, Binding: bind("h ←", "previous message", "h", "left"), Group: groupMove, Screens: message},
 
 		{Action: ActRedrive, Binding: bind("r", "re-drive", "r"), Group: groupRepair, Screens: messages, Writes: true, Hint: true, Allowed: Model.canRedrive},
 		{Action: ActDelete, Binding: bind("D", "delete", "D"), Group: groupRepair, Screens: messages, Writes: true, Hint: true, Allowed: Model.canAct},
 		{Action: ActReschedule, Binding: bind("t", "reschedule", "t"), Group: groupRepair, Screens: messages, Writes: true, Allowed: Model.canReschedule},
+		{Action: ActStop, Binding: bind("x", "stop", "x"), Group: groupConsume, Screens: consumers, Hint: true, Allowed: Model.canStop},
+		{Action: ActConsume, Binding: bind("c", "consume", "c"), Group: groupConsume, Screens: elsewhere, Writes: true, Hint: true, Allowed: Model.canConsume},
+		{Action: ActConsume, Binding: bind("c", "start one more", "c"), Group: groupConsume, Screens: consumers, Writes: true, Hint: true, Allowed: Model.canConsume},
+		{Action: ActRestart, Binding: bind("r", "start again", "r"), Group: groupConsume, Screens: consumers, Writes: true, Hint: true, Allowed: Model.canRestart},
+		{Action: ActRemove, Binding: bind("D", "take off this page", "D"), Group: groupConsume, Screens: consumers, Hint: true, Allowed: Model.canRemove},
+		{Action: ActScenes, Binding: bind("d", "scenes", "d"), Group: groupConsume, Screens: all, Hint: true, Here: Model.hasScenes},
+
 		{Action: ActEnqueue, Binding: bind("n", "enqueue", "n"), Group: groupRepair, Screens: all, Writes: true, Hint: true, Allowed: Model.canEnqueue},
 		{Action: ActPurge, Binding: bind("X", "purge the place", "X"), Group: groupRepair, Screens: tabs, Writes: true, Allowed: Model.canPurge},
 		{Action: ActUndo, Binding: bind("u", "undo", "u"), Group: groupRepair, Screens: all, Writes: true},
 		{Action: ActMark, Binding: bind("space", "mark", " "), Group: groupRepair, Screens: tabs, Hint: true, Allowed: Model.canMark},
 		{Action: ActMarkAll, Binding: bind("*", "mark all that match", "*"), Group: groupRepair, Screens: tabs, Allowed: Model.canMark},
 
-		{Action: ActFilter, Binding: bind("/", "filter", "/"), Group: groupLook, Screens: lists, Hint: true},
+		{Action: ActFilter, Binding: bind("/", "filter", "/"), Group: groupLook, Screens: filtered, Hint: true, Allowed: Model.canFilter},
 		{Action: ActSort, Binding: bind("s", "sort by next column", "s"), Group: groupLook, Screens: overview},
 		{Action: ActReverse, Binding: bind("S", "reverse the sort", "S"), Group: groupLook, Screens: overview},
 		{Action: ActTrouble, Binding: bind("z", "only trouble", "z"), Group: groupLook, Screens: overview, Hint: true},
 		{Action: ActView, Binding: bind("o", "pretty, raw, hex", "o"), Group: groupLook, Screens: message, Hint: true, Allowed: Model.canView},
 		{Action: ActCopy, Binding: bind("y", "copy payload", "y"), Group: groupLook, Screens: messages, Allowed: Model.canCopy},
-		{Action: ActFreeze, Binding: bind("p", "freeze the view", "p"), Group: groupLook, Screens: all},
+		{Action: ActFreeze, Binding: bind("p", "freeze the view", "p"), Group: groupLook, Screens: elsewhere},
+		{Action: ActFreeze, Binding: bind("p", "pause the events", "p"), Group: groupLook, Screens: consumers, Hint: true, Allowed: Model.hasConsumer},
 		{Action: ActRefresh, Binding: bind("R", "refresh now", "R"), Group: groupLook, Screens: all},
 		{Action: ActFaster, Binding: bind("+", "refresh faster", "+", "="), Group: groupLook, Screens: all},
 		{Action: ActSlower, Binding: bind("-", "refresh slower", "-"), Group: groupLook, Screens: all},
@@ -131,20 +157,41 @@ func keyMap() []KeyBinding {
 		{Action: ActCommand, Binding: bind(":", "command line", ":"), Group: groupProgram, Screens: all},
 		{Action: ActQuit, Binding: bind("q", "back, quit", "q"), Group: groupProgram, Screens: all},
 		{Action: ActKill, Binding: bind("ctrl+c", "quit", "ctrl+c"), Group: groupProgram, Screens: all},
-		{Action: ActSuspend, Binding: bind("ctrl+z", "suspend", "ctrl+z"), Group: groupProgram, Screens: all},
+		{Action: ActSuspend, Binding: bind("ctrl+z", "suspend", "ctrl+z"), Group: groupProgram, Screens: all, Allowed: Model.canSuspend},
 		{Action: ActHelp, Binding: bind("?", "help", "?"), Group: groupProgram, Screens: all, Hint: true},
 	}
 }
 
 // shows reports whether a key is in the help of the screen in front.
 func (m Model) shows(k KeyBinding) bool {
-	return slices.Contains(k.Screens, m.Screen) && !(k.Writes && m.ReadOnly)
+	return slices.Contains(k.Screens, m.Screen) && !(k.Writes && m.ReadOnly) && k.exists(m)
+}
+
+// exists reports whether there is such a key at all.
+func (k KeyBinding) exists(m Model) bool { return k.Here == nil || k.Here(m) }
+
+// binding returns what a key is for: on the screen in front, or else on another one.
+func (m Model) binding(k tea.KeyMsg) (KeyBinding, bool) {
+	var other KeyBinding
+	found := false
+	for _, b := range m.keys {
+		if !key.Matches(k, b.Binding) || !b.exists(m) {
+			continue
+		}
+		if slices.Contains(b.Screens, m.Screen) {
+			return b, true
+		}
+		if !found {
+			other, found = b, true
+		}
+	}
+	return other, found
 }
 
 // HelpGroups returns the keys that do something on the screen in front.
 func (m Model) HelpGroups() []HelpGroup {
 	var groups []HelpGroup
-	for _, title := range []string{groupMove, groupLook, groupRepair, groupProgram} {
+	for _, title := range []string{groupMove, groupLook, groupRepair, groupConsume, groupProgram} {
 		g := HelpGroup{Title: title}
 		for _, k := range m.keys {
 			if k.Group == title && m.shows(k) {
@@ -196,6 +243,10 @@ func (m Model) refusal(k KeyBinding) string {
 // elsewhere tells where a key works that does not on the screen in front.
 func elsewhere(k KeyBinding, now Screen) string {
 	switch {
+	case slices.Equal(k.Screens, []Screen{ConsumerScreen}):
+		return "on the consumers' page (c)"
+	case now == ConsumerScreen && slices.Contains(k.Screens, QueueScreen):
+		return "on a queue's page (enter)"
 	case now == OverviewScreen && slices.Contains(k.Screens, QueueScreen):
 		return "open a queue first (enter)"
 	case slices.Contains(k.Screens, MessageScreen):
@@ -207,6 +258,9 @@ func elsewhere(k KeyBinding, now Screen) string {
 }
 
 func (m Model) canEnter() (bool, string) {
+	if m.onConsumersTab() {
+		return m.canEnterConsumer()
+	}
 	if m.Screen == OverviewScreen {
 		if _, ok := m.Overview.Selected(); ok {
 			return true, ""
@@ -227,6 +281,9 @@ func (m Model) canAct() (bool, string) {
 			return false, "already gone: this message left " + string(m.Message.Message.Place) + ", nothing was done"
 		}
 		return true, ""
+	}
+	if m.onConsumersTab() {
+		return false, notMessages
 	}
 	l := m.Queue.List()
 	if l.Gone && l.Marks.Len() == 0 {
@@ -254,6 +311,9 @@ func (m Model) canReschedule() (bool, string) {
 }
 
 func (m Model) canMark() (bool, string) {
+	if m.onConsumersTab() {
+		return false, notMessages
+	}
 	l := m.Queue.List()
 	if _, ok := l.Selected(); ok {
 		return true, ""
@@ -265,6 +325,8 @@ func (m Model) canMark() (bool, string) {
 func (m Model) canPurge() (bool, string) {
 	l := m.Queue.List()
 	switch {
+	case m.onConsumersTab():
+		return false, notMessages
 	case l.Loaded && l.Total == 0 && l.Search.Text == "":
 		return false, fmt.Sprintf("no message in %s", l.Place)
 	case l.Search.Text != "":
@@ -293,6 +355,9 @@ func (m Model) canCopy() (bool, string) {
 		return false, "this terminal has no clipboard for redq"
 	}
 	msg := m.Message.Message
+	if m.onConsumersTab() {
+		return false, notMessages
+	}
 	if m.Screen == QueueScreen {
 		row, ok := m.Queue.List().Selected()
 		if !ok {

@@ -8,14 +8,23 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-func TestNoKeyIsBoundTwice(t *testing.T) {
-	seen := map[string]Action{}
+// allScreens are all pages.
+var allScreens = []Screen{OverviewScreen, QueueScreen, MessageScreen, ConsumerScreen}
+
+func TestNoKeyIsBoundTwiceOnAScreen(t *testing.T) {
+	type place struct {
+		key    string
+		screen Screen
+	}
+	seen := map[place]Action{}
 	for _, b := range keyMap() {
 		for _, k := range b.Binding.Keys() {
-			if other, dup := seen[k]; dup {
-				t.Errorf("%s is both %s and %s", k, other, b.Action)
+			for _, s := range b.Screens {
+				if other, dup := seen[place{k, s}]; dup {
+					t.Errorf("%s is both %s and %s on screen %d", k, other, b.Action, s)
+				}
+				seen[place{k, s}] = b.Action
 			}
-			seen[k] = b.Action
 		}
 		if h := b.Binding.Help(); h.Key == "" || h.Desc == "" {
 			t.Errorf("%s has no help", b.Action)
@@ -23,7 +32,7 @@ func TestNoKeyIsBoundTwice(t *testing.T) {
 	}
 }
 
-// The contract of product.md, but for e, w, c and 5, which come later.
+// The contract of product.md, but for e and w, which come later.
 func TestKeysOfTheContract(t *testing.T) {
 	bound := map[string]bool{}
 	for _, b := range keyMap() {
@@ -31,12 +40,12 @@ func TestKeysOfTheContract(t *testing.T) {
 			bound[k] = true
 		}
 	}
-	for _, k := range strings.Fields("j k down up g G ctrl+f ctrl+b enter esc tab shift+tab 1 2 3 4 / : ? * s S z p R + - r n t D X u y o q ctrl+c") {
+	for _, k := range strings.Fields("j k down up g G ctrl+f ctrl+b enter esc tab shift+tab 1 2 3 4 5 / : ? * s S z p R + - r n t D X u y o c q ctrl+c") {
 		if !bound[k] {
 			t.Errorf("%s is not bound", k)
 		}
 	}
-	for _, k := range []string{"e", "w", "c", "5"} {
+	for _, k := range []string{"e", "w"} {
 		if bound[k] {
 			t.Errorf("%s is bound and does nothing yet", k)
 		}
@@ -51,6 +60,8 @@ func onScreen(t *testing.T, s Screen) *driver {
 		d.press("esc")
 	case MessageScreen:
 		d.press("enter")
+	case ConsumerScreen:
+		d.press("c y")
 	}
 	if d.m.Screen != s {
 		t.Fatalf("on screen %d, want %d", d.m.Screen, s)
@@ -59,10 +70,15 @@ func onScreen(t *testing.T, s Screen) *driver {
 }
 
 func TestEachKeyOnEachScreenDoesSomethingOrSaysWhyNot(t *testing.T) {
-	for _, s := range []Screen{OverviewScreen, QueueScreen, MessageScreen} {
+	for _, s := range allScreens {
 		for _, b := range keyMap() {
 			d := onScreen(t, s)
-			works := slices.Contains(b.Screens, s)
+			if b.Here != nil {
+				continue // only in the demo
+			}
+			works := slices.ContainsFunc(keyMap(), func(o KeyBinding) bool {
+				return slices.Contains(o.Screens, s) && slices.Contains(o.Binding.Keys(), b.Binding.Keys()[0])
+			})
 			d.send(keyMsg(strings.ReplaceAll(b.Binding.Keys()[0], " ", "space")))
 			if !works && (d.m.Status.Text == "" || d.m.Screen != s || d.m.Dialog != nil) {
 				t.Errorf("screen %d: %s does not work here, status %q", s, b.Action, d.m.Status.Text)
@@ -90,6 +106,20 @@ func TestReasons(t *testing.T) {
 		{QueueScreen, "4 y", "no message in dead"},
 		{MessageScreen, "space", "on the queue's page"},
 		{MessageScreen, "h", "no more messages that way"},
+		{MessageScreen, "x", "on the consumers' page"},
+		{QueueScreen, "5 r", "not messages"},
+		{QueueScreen, "5 D", "not messages"},
+		{QueueScreen, "5 X", "not messages"},
+		{QueueScreen, "5 y", "not messages"},
+		{QueueScreen, "5 space", "not messages"},
+		{QueueScreen, "5 t", "only delayed messages"},
+		{QueueScreen, "5 /", "not filtered"},
+		{QueueScreen, "5 enter", "nobody to open"},
+		{ConsumerScreen, "D", "still runs"},
+		{ConsumerScreen, "r", "still runs"},
+		{ConsumerScreen, "z", "on the overview"},
+		{ConsumerScreen, "X", "on a queue's page"},
+		{ConsumerScreen, "ctrl+z", "stop them first"},
 	} {
 		d := onScreen(t, c.screen)
 		d.press(c.keys)
@@ -106,7 +136,7 @@ func TestMissingTabsSaySo(t *testing.T) {
 	d.press("enter 2")
 	d.wantStatus("no backup")
 	d.press("tab")
-	if d.m.Queue.Place != "ready" {
+	if d.m.Queue.Place != ConsumersTab {
 		t.Fatalf("tab of a queue with one place goes to %s", d.m.Queue.Place)
 	}
 }
@@ -114,11 +144,11 @@ func TestMissingTabsSaySo(t *testing.T) {
 func TestTabsGoRound(t *testing.T) {
 	d := onScreen(t, QueueScreen)
 	var seen []string
-	for range 4 {
+	for range 5 {
 		seen = append(seen, string(d.m.Queue.Place))
 		d.press("tab")
 	}
-	if want := []string{"backup", "delayed", "dead", "ready"}; !slices.Equal(seen, want) || d.m.Queue.Place != "backup" {
+	if want := []string{"backup", "delayed", "dead", "consumers", "ready"}; !slices.Equal(seen, want) || d.m.Queue.Place != "backup" {
 		t.Fatalf("tab goes through %q", seen)
 	}
 	d.press("shift+tab")
@@ -133,7 +163,7 @@ func TestReadOnlyTakesWritingKeysAway(t *testing.T) {
 	d.press(":")
 	d.typed("queueA")
 	d.press("enter 2")
-	for _, k := range []string{"r", "D", "t", "n", "X", "u"} {
+	for _, k := range []string{"r", "D", "t", "n", "X", "u", "c"} {
 		d.press(k)
 		if d.m.Dialog != nil || !strings.Contains(d.m.Status.Text, "read-only") {
 			t.Errorf("%s: dialog %T, status %q", k, d.m.Dialog, d.m.Status.Text)
@@ -141,7 +171,7 @@ func TestReadOnlyTakesWritingKeysAway(t *testing.T) {
 	}
 	for _, g := range d.m.HelpGroups() {
 		for _, b := range g.Bindings {
-			if slices.Contains([]string{"r", "D", "t", "n", "X", "u"}, b.Help().Key) {
+			if slices.Contains([]string{"r", "D", "t", "n", "X", "u", "c"}, b.Help().Key) {
 				t.Errorf("the help of a read-only redq has %s", b.Help().Key)
 			}
 		}
@@ -152,7 +182,8 @@ func TestHelpHasTheKeysOfTheScreen(t *testing.T) {
 	for s, want := range map[Screen][]string{
 		OverviewScreen: {"s", "z", "enter", "n", "q"},
 		QueueScreen:    {"r", "D", "t", "X", "*", "tab"},
-		MessageScreen:  {"o", "y", "l →"},
+		MessageScreen:  {"o", "y", "l →", "c"},
+		ConsumerScreen: {"x", "c", "r", "D", "p", "tab", "n"},
 	} {
 		d := onScreen(t, s)
 		var got []string

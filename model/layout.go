@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +20,7 @@ const (
 	headerHeight = 2
 	barHeight    = 1
 	footerHeight = 1
+	bannerHeight = 2
 	factsHeight  = 3
 	docMargin    = 1
 
@@ -66,6 +68,7 @@ type Layout struct {
 
 	Header Rect // two lines: who and where; the server, or the outage
 	Bar    Rect // one line: totals on the overview, tabs on the queue page, position on the message page
+	Banner Rect // two lines that explain the scene that plays; empty when none does
 	Body   Rect // all between Bar and Footer
 	Footer Rect // one line: status and key hints, or the prompt
 
@@ -82,6 +85,13 @@ type Layout struct {
 	// Message page: facts, then the document.
 	Facts, Doc Rect
 
+	// Page of the consumers: a line of column titles and a row each where there are
+	// several, three panels with their frames, then a title and the events.
+	ConsumersHead, Consumers Rect
+	CountersPanel, HandPanel Rect
+	RatePanel                Rect // empty where there is no room beside the others
+	LogHead, Log             Rect
+
 	Dialog Rect // centred, with its frame; empty when no dialog is open
 	Help   Rect // with its frame; empty when help is closed
 }
@@ -96,6 +106,9 @@ func (m Model) Layout() Layout {
 	var rest Rect
 	l.Header, rest = l.Screen.top(headerHeight)
 	l.Bar, rest = rest.top(barHeight)
+	if m.Banner.Scene != "" {
+		l.Banner, rest = rest.top(bannerHeight)
+	}
 	l.Body, l.Footer = rest.top(rest.H - footerHeight)
 	switch m.Screen {
 	case OverviewScreen:
@@ -105,6 +118,8 @@ func (m Model) Layout() Layout {
 	case MessageScreen:
 		l.Facts, rest = l.Body.top(factsHeight)
 		l.Doc = Rect{rest.X + docMargin, rest.Y, rest.W - 2*docMargin, rest.H}
+	case ConsumerScreen:
+		l.consumer(len(m.Consumer.Consumers))
 	}
 	if m.Dialog != nil {
 		w, h := dialogSize(m.Dialog)
@@ -146,13 +161,53 @@ func (l *Layout) queue(p queue.Place) {
 	l.Preview = preview
 }
 
+// Sizes of the page of the consumers.
+const (
+	mostConsumers   = 6   // rows of the table of consumers
+	consumersShare  = 5   // of the body: at most one line in so many is a row of that table
+	countersWidth   = 52  // of the counters' panel: two columns of them
+	wideCounters    = 78  // three columns
+	ratePanelFrom   = 150 // width of the screen from which the throughput has a panel
+	leastHandHeight = 8
+)
+
+// consumer lays out the page of n consumers.
+func (l *Layout) consumer(n int) {
+	rest := l.Body
+	if n > 1 {
+		l.ConsumersHead, rest = rest.top(1)
+		l.Consumers, rest = rest.top(min(n, max(2, min(mostConsumers, l.Body.H/consumersShare))))
+	}
+	panels, rest := rest.top(max(leastHandHeight, min(l.Body.H*3/10, maxPanelHeight)))
+	if n == 0 {
+		l.Log = l.Body // nothing but a sentence
+		return
+	}
+	switch {
+	case panels.W >= ratePanelFrom:
+		l.CountersPanel, panels = panels.left(countersWidth)
+		l.RatePanel, l.HandPanel = panels.left(panels.W / 2)
+	case panels.W >= wideScreen:
+		l.CountersPanel, l.HandPanel = panels.left(countersWidth + (panels.W-wideScreen)/2)
+	default:
+		l.CountersPanel, l.HandPanel = panels.left(countersWidth)
+	}
+	l.LogHead, l.Log = rest.top(1)
+}
+
 // dialogSize is how large a dialog with its frame wants to be.
 func dialogSize(d Dialog) (w, h int) {
-	switch d.(type) {
+	switch d := d.(type) {
+	case ConsumerDialog:
+		return maxDialogWidth, 20
+	case SceneDialog:
+		return maxDialogWidth, min(20, len(d.Scenes)+9)
 	case EnqueueDialog:
 		return maxDialogWidth, 19
 	case UndoDialog:
 		return maxDialogWidth, 18
+	case LeaveDialog:
+		return maxDialogWidth, 17
 	case RescheduleDialog:
 		return maxDialogWidth, 15
 	}
@@ -246,31 +301,70 @@ const tabGap = 3
 // TabCells returns the tabs of the queue page and where they are.
 func (m Model) TabCells() []TabCell {
 	bar := m.Layout().Bar
-	row, _ := m.Row(m.Queue.Name)
+	labels, gap := m.tabLabels(bar.W - 2)
 	x := bar.X + 1
 	var cells []TabCell
-	for _, p := range m.Queue.Tabs {
-		label := tabLabel(p, row.Sample)
-		w := min(utf8.RuneCountInString(label), max(0, bar.X+bar.W-x))
-		cells = append(cells, TabCell{p, label, Rect{x, bar.Y, w, bar.H}})
-		x += w + tabGap
+	for i, p := range m.Queue.Tabs {
+		w := min(utf8.RuneCountInString(labels[i]), max(0, bar.X+bar.W-x))
+		cells = append(cells, TabCell{p, labels[i], Rect{x, bar.Y, w, bar.H}})
+		x += w + gap
 	}
 	return cells
 }
 
+// tabLabels returns the labels of the tabs and the gap between them, so that they
+// fit into w cells: first what stands in parentheses goes, what is stuck last, then
+// the gaps shrink.
+func (m Model) tabLabels(w int) (labels []string, gap int) {
+	row, _ := m.Row(m.Queue.Name)
+	for _, remarks := range [][]queue.Place{{queue.Backup, queue.Delayed, ConsumersTab}, {queue.Backup}, nil} {
+		total := 0
+		labels = nil
+		for _, p := range m.Queue.Tabs {
+			label := tabLabel(p, row.Sample, remarks)
+			if p == ConsumersTab {
+				label = m.consumersLabel(row.Sample, slices.Contains(remarks, p))
+			}
+			labels = append(labels, label)
+			total += utf8.RuneCountInString(label)
+		}
+		if gap = min(tabGap, (w-total)/max(1, len(labels)-1)); gap == tabGap {
+			break
+		}
+	}
+	return labels, max(1, gap)
+}
+
+// consumersLabel is the label of the consumers tab; how many there are is told
+// once the server was asked, and how many are gone without a word where remarked.
+func (m Model) consumersLabel(s queue.Sample, remark bool) string {
+	label := fmt.Sprintf("%d %s", TabNumber(ConsumersTab), ConsumersTab)
+	if n, ok := m.Attending(m.Queue.Name); ok {
+		label += fmt.Sprintf(" %d", n)
+	}
+	if remark && s.Gone.N > 0 {
+		label += fmt.Sprintf(" (%s gone)", CountText(s.Gone))
+	}
+	return label
+}
+
 // TabNumber returns the digit that opens a place's tab.
 func TabNumber(p queue.Place) int {
-	for i, q := range queue.Places() {
-		if p == q {
+	for i, t := range tabs() {
+		if p == t {
 			return i + 1
 		}
 	}
 	return 0
 }
 
-func tabLabel(p queue.Place, s queue.Sample) string {
+// tabLabel is the label of a place's tab; those in remarks have one in parentheses.
+func tabLabel(p queue.Place, s queue.Sample, remarks []queue.Place) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %s", TabNumber(p), p, CountText(count(s, p)))
+	if !slices.Contains(remarks, p) {
+		return b.String()
+	}
 	if p == queue.Backup && s.Stuck.OK() && s.Stuck.N > 0 {
 		fmt.Fprintf(&b, " (%s stuck)", CountText(s.Stuck))
 	}

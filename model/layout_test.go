@@ -7,16 +7,23 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"redq/queue"
+	"redq/queue/demo/scene"
 )
 
 // Every rectangle lies on the screen, and no two that are drawn side by side overlap.
 func TestLayoutFitsAllSizes(t *testing.T) {
-	for _, s := range []Screen{OverviewScreen, QueueScreen, MessageScreen} {
+	for _, s := range allScreens {
 		for _, place := range []queue.Place{queue.Ready, queue.Delayed} {
 			for w := range 260 {
 				for h := range 75 {
 					m := Model{Width: w, Height: h, Screen: s}
 					m.Queue.Place = place
+					if s == ConsumerScreen { // none, or several
+						m.Consumer.Consumers = make([]OwnConsumer, h%3*3)
+					}
+					if h%2 == 0 {
+						m.Banner.Scene = "crash"
+					}
 					checkLayout(t, m)
 				}
 			}
@@ -30,7 +37,8 @@ func checkLayout(t *testing.T, m Model) {
 	if small := m.Width < MinWidth || m.Height < MinHeight; l.TooSmall != small {
 		t.Fatalf("%dx%d: too small is %v", m.Width, m.Height, l.TooSmall)
 	}
-	rects := []Rect{l.Header, l.Bar, l.Footer, l.TableHead, l.Table, l.DistPanel, l.ChartPanel, l.ListHead, l.List, l.Preview, l.Facts, l.Doc}
+	rects := []Rect{l.Header, l.Bar, l.Footer, l.TableHead, l.Table, l.DistPanel, l.ChartPanel, l.ListHead, l.List, l.Preview, l.Facts, l.Doc,
+		l.Banner, l.ConsumersHead, l.Consumers, l.CountersPanel, l.RatePanel, l.HandPanel, l.LogHead, l.Log}
 	area := 0
 	for i, r := range rects {
 		if r.Empty() {
@@ -49,6 +57,9 @@ func checkLayout(t *testing.T, m Model) {
 	area += 2 * docMargin * l.Doc.H
 	if !l.TooSmall && area != m.Width*m.Height {
 		t.Fatalf("%dx%d screen %d: %d of %d cells are covered", m.Width, m.Height, m.Screen, area, m.Width*m.Height)
+	}
+	if !l.TooSmall && m.Screen == ConsumerScreen && l.Log.H < 3 {
+		t.Fatalf("%dx%d: a log of %d lines", m.Width, m.Height, l.Log.H)
 	}
 	if !l.TooSmall && m.Screen == QueueScreen && l.List.H < 4 {
 		t.Fatalf("%dx%d: a list of %d lines", m.Width, m.Height, l.List.H)
@@ -71,7 +82,8 @@ func TestColumnsFit(t *testing.T) {
 }
 
 func TestDialogsLieOnTheScreen(t *testing.T) {
-	for _, d := range []Dialog{RedriveDialog{}, DeleteDialog{}, PurgeDialog{}, RescheduleDialog{}, EnqueueDialog{}, UndoDialog{}} {
+	for _, d := range []Dialog{RedriveDialog{}, DeleteDialog{}, PurgeDialog{}, RescheduleDialog{}, EnqueueDialog{}, UndoDialog{},
+		ConsumerDialog{}, AbandonDialog{}, LeaveDialog{}, SceneDialog{Scenes: make([]scene.Scene, 5)}} {
 		for _, size := range [][2]int{{80, 24}, {120, 36}, {250, 70}} {
 			m := Model{Width: size[0], Height: size[1], Dialog: d, HelpOpen: true}
 			l := m.Layout()

@@ -23,6 +23,8 @@ type Live struct {
 
 	mu   sync.Mutex // guards scan
 	scan *layout.Scan
+
+	consumers liveConsumers
 }
 
 var _ Backend = (*Live)(nil)

@@ -16,7 +16,7 @@ import (
 // and comes back: no panic, and whatever is drawn from is in bounds.
 func TestMashingTheKeys(t *testing.T) {
 	keys := strings.Fields("j k down up g G ctrl+f ctrl+b pgup pgdown home end enter enter enter esc tab shift+tab 1 2 3 4 5 / : ? space * " +
-		"s S z p R + - r n t D X u y y y o h l left right a 5 m backspace ctrl+u ctrl+w ctrl+j ! ( e w c")
+		"s S z p R + - r n t D X u y y y o h l left right a 5 m backspace ctrl+u ctrl+w ctrl+j ! ( e w c c x y y 5 ctrl+c d")
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		f := seeded()
@@ -49,7 +49,19 @@ func TestMashingTheKeys(t *testing.T) {
 func shake(f *fake, rng *rand.Rand) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch rng.IntN(6) {
+	switch rng.IntN(8) {
+	case 6:
+		for _, r := range f.engine.runs {
+			r.holds(f.now, numbered("h", rng.IntN(4))...)
+			r.tells(f.now, queue.EventFailed, "m", errDown)
+		}
+	case 7:
+		for _, r := range f.engine.runs {
+			if rng.IntN(3) == 0 {
+				r.end([]error{nil, errDown, queue.ErrAbandoned}[rng.IntN(3)])
+			}
+		}
+		f.consumers = queue.Consumers{Known: make([]queue.ConsumerInfo, rng.IntN(4)), Blocked: make([]queue.BlockedClient, rng.IntN(3))}
 	case 0:
 		f.err = errDown
 	case 1, 2:
@@ -81,6 +93,17 @@ func checkState(t *testing.T, m Model, at string) {
 	}
 	if d, ok := m.Dialog.(UndoDialog); ok && d.Cursor >= len(d.Entries) {
 		t.Fatalf("%s: undo cursor %d of %d", at, d.Cursor, len(d.Entries))
+	}
+	p := m.Consumer
+	if p.Cursor < -1 || p.Cursor >= max(1, len(p.Consumers)) {
+		t.Fatalf("%s: cursor %d of %d consumers", at, p.Cursor, len(p.Consumers))
+	}
+	if c, ok := p.Selected(); ok {
+		c.Log.Visible(m.logHeight())
+		c.Counters()
+	}
+	if rows := m.ConsumerRows(); m.onConsumersTab() && m.Queue.ConsumerCursor >= max(1, len(rows)) {
+		t.Fatalf("%s: cursor %d of %d lines", at, m.Queue.ConsumerCursor, len(rows))
 	}
 	lay := m.Layout()
 	m.Message.Doc.Lines(lay.Doc.H)

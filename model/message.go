@@ -46,6 +46,9 @@ type MessagePage struct {
 	Copies     int64 // identical ones in the same key, this one included; 0 not known yet
 	CopiesMore bool  // the key is longer than what was looked at: "at least"
 
+	// Failed is what its queue's consumers tell of failed attempts: none when Attempts is 0.
+	Failed queue.Failed
+
 	View     ViewKind
 	Encoding string // the chain of encodings, e.g. "gzip, json"; "" until loaded
 	Problem  string // what the pretty view does not show and why; "" when it shows all
@@ -61,6 +64,7 @@ type loadedMessage struct {
 	decoded payload.Decoded
 	copies  int64
 	more    bool
+	failed  queue.Failed
 }
 
 // openMessagePage shows a row; its payload is still to be loaded.
@@ -82,7 +86,7 @@ func (p MessagePage) seen(r MessageRow) MessagePage {
 func (p MessagePage) loaded(l loadedMessage, width int) MessagePage {
 	p.Message.Payload, p.Message.Tail, p.Message.Size = l.message.Payload, nil, l.message.Size
 	p.Loaded, p.Err = true, ""
-	p.Copies, p.CopiesMore = l.copies, l.more
+	p.Copies, p.CopiesMore, p.Failed = l.copies, l.more, l.failed
 	p.pretty, p.Problem = l.decoded.Pretty, l.decoded.Note
 	names := make([]string, len(l.decoded.Chain))
 	for i, e := range l.decoded.Chain {

@@ -78,6 +78,36 @@ type (
 		err     error
 	}
 
+	// consumerStartedMsg is the answer to the start of a consumer of ours.
+	consumerStartedMsg struct {
+		gen      int
+		id       int
+		settings ConsumerSettings
+		err      error
+	}
+	consumersWatchedMsg struct {
+		gen  int
+		news []consumerNews
+	}
+	watchDueMsg struct{ gen int }
+
+	// consumersReadMsg is the answer to who consumes a queue.
+	consumersReadMsg struct {
+		gen       int
+		queue     string
+		consumers queue.Consumers
+		err       error
+	}
+
+	scenePlayedMsg struct {
+		gen int
+		err error
+	}
+	sceneDueMsg struct{ gen int }
+
+	// leaveDueMsg ends a program that was told to end and still waits.
+	leaveDueMsg struct{}
+
 	// clockDueMsg moves the countdown of an outage on.
 	clockDueMsg struct{ gen int }
 

@@ -4,6 +4,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -22,6 +23,8 @@ type Config struct {
 	After func(d time.Duration, due tea.Msg) tea.Cmd
 	// Copy puts text on the terminal's clipboard (OSC 52); nil turns `y` off.
 	Copy func(text string) error
+	// Stage plays scenes; nil outside the demo.
+	Stage Stage
 
 	Address  string        // of the server, without a password; also what the journal names it
 	Profile  string        // the profile's name, for the screen only; "" without one
@@ -55,7 +58,9 @@ type Model struct {
 	Overview Overview
 	Queue    QueuePage
 	Message  MessagePage
+	Consumer ConsumerPage
 
+	Banner   Banner // the scene that plays, in the demo
 	Prompt   Prompt
 	Dialog   Dialog // nil when none is open
 	HelpOpen bool
@@ -79,6 +84,7 @@ type Model struct {
 	keys        []KeyBinding
 	parked      map[string]QueuePage  // pages of queues that are not in front; replaced, never changed
 	corrections map[string]correction // by queue; replaced, never changed
+	attendance  map[string]Attendance // by queue; replaced, never changed
 
 	poll     pollLoop
 	scan     int      // generation of the discovery loop
@@ -88,6 +94,11 @@ type Model struct {
 	loading  int      // generation of the last message that was opened
 	writing  int      // generation of the last write, or reading of the journal
 	clock    int      // generation of the countdown
+
+	attending  inFlight // who consumes a queue
+	watching   inFlight // what is new of our consumers
+	watchTimer int      // generation of the valid timer of watching
+	staging    int      // generation of the scene that plays
 }
 
 // inFlight is a kind of request of which one at a time is under way.
@@ -190,6 +201,24 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd) {
 		return m.actionDone(msg)
 	case undoListedMsg:
 		return m.undoListed(msg), nil
+
+	case consumerStartedMsg:
+		return m.consumerStarted(msg)
+	case watchDueMsg:
+		return m.watchDue(msg)
+	case consumersWatchedMsg:
+		return m.watched(msg)
+	case consumersReadMsg:
+		return m.attended(msg)
+	case scenePlayedMsg:
+		return m.scenePlayed(msg)
+	case sceneDueMsg:
+		return m.sceneDue(msg)
+
+	case LeaveMsg:
+		return m.leaveFor(msg)
+	case leaveDueMsg:
+		return m.leaveDue()
 	case commandPanickedMsg:
 		return m.panicked(msg)
 	}
@@ -201,8 +230,9 @@ func (m Model) resized(w, h int) (Model, tea.Cmd) {
 	m.Width, m.Height = w, h
 	m.Overview = m.Overview.bounded(m.tableHeight())
 	m.Queue = m.Queue.with(m.Queue.List().settled(m.listHeight()))
+	m.Queue = m.Queue.consumersBounded(len(m.ConsumerRows()), m.listHeight())
 	m.Message.Doc = m.Message.Doc.resized(m.Layout().Doc.W)
-	if m.Screen != OverviewScreen && !m.Queue.List().covers(m.listHeight()) {
+	if m.onQueue() && !m.Queue.List().covers(m.listHeight()) {
 		return m.needPage(false)
 	}
 	return m, nil
@@ -220,17 +250,31 @@ func (m Model) listHeight() int {
 	return max(1, m.Layout().List.H)
 }
 
+// logHeight is the number of events on screen, also while another page is in front.
+func (m Model) logHeight() int {
+	m.Screen = ConsumerScreen
+	return max(1, m.Layout().Log.H)
+}
+
+// Finish ends what the program still runs, however it came to its end: consumers get
+// until ctx ends to finish what is in hand. It is to be called after the last Update.
+func (m Model) Finish(ctx context.Context) { m.cfg.Backend.EndConsumers(ctx) }
+
 // panicked ends the program: what a broken command left behind is not to be trusted.
 func (m Model) panicked(msg commandPanickedMsg) (Model, tea.Cmd) {
 	m.Fatal = fmt.Errorf("redq is broken, which is a fault of its own: %v\n%s", msg.value, msg.stack)
 	return m, tea.Quit
 }
 
-// selectedQueue returns the queue in front: the one of the page, or the one
-// under the overview's cursor.
+// selectedQueue returns the queue in front: the one of the page, that of the
+// consumer in front, or the one under the overview's cursor.
 func (m Model) selectedQueue() (queue.Queue, bool) {
-	if m.Screen != OverviewScreen {
+	switch m.Screen {
+	case QueueScreen, MessageScreen:
 		return m.Queue.Queue, true
+	case ConsumerScreen:
+		q := m.Consumer.Queue()
+		return q, q.Name != ""
 	}
 	r, ok := m.Overview.Selected()
 	return r.Queue, ok

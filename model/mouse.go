@@ -52,6 +52,14 @@ func (m Model) click(x, y int) (Model, tea.Cmd) {
 				return m.pageAct(Action(t.Place))
 			}
 		}
+	case m.Screen == ConsumerScreen && l.Consumers.Contains(x, y):
+		if i := m.Consumer.Top(l.Consumers.H) + y - l.Consumers.Y; i < len(m.Consumer.Consumers) {
+			m.Consumer.Cursor = i
+		}
+	case m.onConsumersTab() && l.List.Contains(x, y):
+		if i := m.Queue.ConsumerTop + y - l.List.Y; i < len(m.ConsumerRows()) {
+			m.Queue.ConsumerCursor = i
+		}
 	case m.Screen == QueueScreen && l.List.Contains(x, y):
 		if pos := m.Queue.List().Top + int64(y-l.List.Y); pos < m.Queue.List().Total {
 			var in Intent

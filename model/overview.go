@@ -250,8 +250,20 @@ func sortKey(r Row, c Column) (n float64, ok bool) {
 	return 0, false
 }
 
-// polled takes the samples of a poll.
-func (o Overview) polled(p queue.Poll, at time.Time, height int) Overview {
+// judged judges a queue anew after it became known who consumes it.
+func (o Overview) judged(name string, unattended func(Row) string, height int) Overview {
+	o.Rows = slices.Clone(o.Rows)
+	for i, r := range o.Rows {
+		if r.Queue.Name == name && !r.Sampled.IsZero() {
+			r.Health, r.Reason = health(r.Sample)
+			o.Rows[i] = r.attended(unattended(r))
+		}
+	}
+	return o.arranged(height)
+}
+
+// polled takes the samples of a poll. unattended tells that nobody consumes a queue.
+func (o Overview) polled(p queue.Poll, at time.Time, unattended func(Row) string, height int) Overview {
 	rows := slices.Clone(o.Rows)
 	index := make(map[string]int, len(rows))
 	for i, r := range rows {
@@ -259,7 +271,8 @@ func (o Overview) polled(p queue.Poll, at time.Time, height int) Overview {
 	}
 	for _, s := range p.Samples {
 		if i, ok := index[s.Queue]; ok {
-			rows[i] = rows[i].polled(s, at)
+			r := rows[i].polled(s, at)
+			rows[i] = r.attended(unattended(r))
 		}
 	}
 	o.Rows = rows

@@ -197,7 +197,7 @@ func TestTotalsSayWhatIsMissing(t *testing.T) {
 		t.Fatalf("totals %+v", tt)
 	}
 	p := queue.Poll{Samples: []queue.Sample{{Queue: "orders", Err: queue.ErrWrongType, Ready: queue.Count{State: queue.Unreadable}}}}
-	if tt = d.m.Overview.polled(p, epoch, 10).Totals(); tt.Unreadable != 1 {
+	if tt = d.m.Overview.polled(p, epoch, d.m.unattended, 10).Totals(); tt.Unreadable != 1 {
 		t.Fatalf("totals %+v", tt)
 	}
 }

@@ -36,12 +36,13 @@ func (m Model) openQueue(name string) (Model, tea.Cmd) {
 	// Answers that are still to come belong to another page.
 	m.paging = inFlight{gen: m.paging.gen + 1}
 	m.charting = inFlight{gen: m.charting.gen + 1}
+	m.attending = inFlight{gen: m.attending.gen + 1}
 	return m.arrived()
 }
 
 // arrived asks for what the tab in front shows.
 func (m Model) arrived() (Model, tea.Cmd) {
-	var list, dist tea.Cmd
+	var list, dist, who tea.Cmd
 	l := m.Queue.List()
 	if s := l.Search; s.Text != "" && !s.Running && !l.Loaded {
 		m, list = m.startSearch(s.Text, s.matcher, false)
@@ -49,11 +50,16 @@ func (m Model) arrived() (Model, tea.Cmd) {
 		m, list = m.needPage(false)
 	}
 	m, dist = m.needDistribution()
-	return m, tea.Batch(list, dist)
+	m, who = m.needAttendance(true)
+	return m, tea.Batch(list, dist, who)
 }
 
 // leave goes back one page.
 func (m Model) leave() (Model, tea.Cmd) {
+	if m.Screen == ConsumerScreen && m.Consumer.from != OverviewScreen {
+		m.Screen = m.Consumer.from
+		return m.arrived()
+	}
 	if m.Screen == MessageScreen {
 		m.Screen = QueueScreen
 		return m.needPage(false)
@@ -111,7 +117,7 @@ func (m Model) loaded(msg messageLoadedMsg) Model {
 
 // refreshList reads the list in front anew after a poll.
 func (m Model) refreshList(forced bool) (Model, tea.Cmd) {
-	if m.Screen == OverviewScreen {
+	if !m.onQueue() {
 		return m, nil
 	}
 	l := m.Queue.List()
@@ -132,7 +138,7 @@ func (m Model) refreshList(forced bool) (Model, tea.Cmd) {
 // they come from the search.
 func (m Model) needPage(forced bool) (Model, tea.Cmd) {
 	l := m.Queue.List()
-	if m.Screen == OverviewScreen || l.Search.Text != "" || !m.Queue.Queue.Has(l.Place) {
+	if !m.onQueue() || l.Search.Text != "" || !m.Queue.Queue.Has(l.Place) {
 		return m, nil
 	}
 	var ok bool
@@ -223,6 +229,10 @@ func (m Model) setFilter(text string) (Model, tea.Cmd) {
 	if m.Screen == OverviewScreen {
 		m.Overview = m.Overview.filtered(text, match, m.tableHeight())
 		return m.needDistribution()
+	}
+	if m.Screen == ConsumerScreen {
+		m.Consumer = m.Consumer.filtered(text, match, m.logHeight())
+		return m, nil
 	}
 	l := m.Queue.List()
 	if text == "" && l.Search.Text == "" {

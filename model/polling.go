@@ -99,16 +99,17 @@ func (m Model) sampled(msg queuesSampledMsg) (Model, tea.Cmd) {
 	}
 	m.poll.count++
 
-	var cmds [4]tea.Cmd
+	var cmds [5]tea.Cmd
 	if !m.Frozen || msg.forced {
 		m.Cost = PollCost{At: m.Now, Took: msg.poll.Took, Commands: msg.poll.Commands}
-		m.Overview = m.Overview.polled(msg.poll, m.Now, m.tableHeight())
+		m.Overview = m.Overview.polled(msg.poll, m.Now, m.unattended, m.tableHeight())
 		if !m.Scanning {
 			m.Overview = m.Overview.holding()
 		}
 		m, cmds[0] = m.needDistribution()
 		m.paging.retried = false
 		m, cmds[1] = m.refreshList(msg.forced)
+		m, cmds[4] = m.needAttendance(msg.forced)
 	}
 	if recovered || !m.Conn.Known || m.poll.count%serverEvery == 0 {
 		m.serving++

@@ -113,9 +113,12 @@ func (m Model) promptTyped() (Model, tea.Cmd) {
 		m.Prompt = m.Prompt.failed(err)
 		return m, nil
 	}
-	if m.Screen == OverviewScreen {
+	switch m.Screen {
+	case OverviewScreen:
 		m.Overview = m.Overview.filtered(text, match, m.Layout().Table.H)
 		return m.needDistribution()
+	case ConsumerScreen:
+		m.Consumer = m.Consumer.filtered(text, match, m.logHeight())
 	}
 	return m, nil
 }
@@ -124,7 +127,7 @@ func (m Model) promptTyped() (Model, tea.Cmd) {
 func (m Model) cancelPrompt() (Model, tea.Cmd) {
 	p := m.Prompt
 	m.Prompt = Prompt{}
-	if p.Kind == FilterPrompt && m.Screen == OverviewScreen {
+	if p.Kind == FilterPrompt && (m.Screen == OverviewScreen || m.Screen == ConsumerScreen) {
 		return m.do(setFilter{p.before})
 	}
 	return m, nil

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"redq/queue"
@@ -12,14 +13,32 @@ type QueuePage struct {
 	Name  string
 	Queue queue.Queue   // as last discovered or corrected
 	Place queue.Place   // the tab in front
-	Tabs  []queue.Place // the places the queue has, in their usual order
+	Tabs  []queue.Place // the places the queue has, in their usual order, and ConsumersTab
 
-	lists [4]List // by the place's number
+	// ConsumerCursor is the line under the cursor of the consumers tab, -1 when it
+	// has none; ConsumerTop the first one on screen.
+	ConsumerCursor, ConsumerTop int
+
+	lists [5]List // by the tab's number; that of ConsumersTab stays empty
 
 	// Dist is the distribution of due times, read while the delayed tab is in front.
 	Dist    queue.Distribution
 	DistOK  bool
 	DistErr string // why the last one could not be read
+}
+
+// ConsumersTab is the tab of who consumes the queue. It holds no messages.
+const ConsumersTab queue.Place = "consumers"
+
+// tabs returns all tabs a queue can have.
+func tabs() []queue.Place { return append(queue.Places(), ConsumersTab) }
+
+// hasTab reports whether the queue has the tab.
+func (p QueuePage) hasTab(t queue.Place) bool { return t == ConsumersTab || p.Queue.Has(t) }
+
+// isTab reports whether an action brings a tab to the front.
+func isTab(a Action) bool {
+	return a == ActNextTab || a == ActPrevTab || slices.Contains(tabs(), queue.Place(a))
 }
 
 // List returns the list of the tab in front.
@@ -30,21 +49,22 @@ func placeIndex(p queue.Place) int { return max(0, TabNumber(p)-1) }
 // newQueuePage opens a queue on its first tab.
 func newQueuePage(q queue.Queue) QueuePage {
 	p := QueuePage{Name: q.Name}.described(q)
-	for i, pl := range queue.Places() {
+	for i, pl := range tabs() {
 		p.lists[i].Place = pl
 	}
+	p.lists[placeIndex(ConsumersTab)] = List{Place: ConsumersTab, Cursor: -1, Loaded: true}
 	return p
 }
 
 // described takes what is known of the queue now.
 func (p QueuePage) described(q queue.Queue) QueuePage {
 	p.Queue, p.Tabs = q, nil
-	for _, pl := range queue.Places() {
-		if q.Has(pl) {
-			p.Tabs = append(p.Tabs, pl)
+	for _, t := range tabs() {
+		if p.hasTab(t) {
+			p.Tabs = append(p.Tabs, t)
 		}
 	}
-	if !q.Has(p.Place) && len(p.Tabs) > 0 {
+	if !p.hasTab(p.Place) {
 		p.Place = p.Tabs[0]
 	}
 	return p
@@ -53,7 +73,7 @@ func (p QueuePage) described(q queue.Queue) QueuePage {
 // parked is the page when another is in front: what was read is dropped, where
 // the cursor was and what was filtered are kept.
 func (p QueuePage) parked() QueuePage {
-	for i, l := range p.lists {
+	for i, l := range p.lists[:placeIndex(ConsumersTab)] {
 		s := Search{Text: l.Search.Text, matcher: l.Search.matcher, gen: l.Search.gen + 1}
 		p.lists[i] = List{Place: l.Place, Top: l.Top, Cursor: l.Cursor, Search: s}
 	}
@@ -69,7 +89,7 @@ func (p QueuePage) with(l List) QueuePage {
 
 // tabbed brings a tab to the front.
 func (p QueuePage) tabbed(to queue.Place) (QueuePage, Intent) {
-	if !p.Queue.Has(to) {
+	if !p.hasTab(to) {
 		return p, say(StatusWarn, fmt.Sprintf("this queue has no %s", to))
 	}
 	p.Place = to
@@ -84,6 +104,18 @@ func (p QueuePage) stepTab(by int) (QueuePage, Intent) {
 		}
 	}
 	return p, nil
+}
+
+// consumersBounded puts the cursor of the consumers tab into the bounds of n lines.
+func (p QueuePage) consumersBounded(n, height int) QueuePage {
+	p.ConsumerCursor = max(0, min(p.ConsumerCursor, n-1))
+	if n == 0 {
+		p.ConsumerCursor = -1
+	}
+	p.ConsumerTop = min(p.ConsumerTop, p.ConsumerCursor)
+	p.ConsumerTop = max(p.ConsumerTop, p.ConsumerCursor-max(1, height)+1)
+	p.ConsumerTop = max(0, min(p.ConsumerTop, n-height))
+	return p
 }
 
 // act takes a key's action. height is the number of rows on screen.
@@ -103,7 +135,7 @@ func (p QueuePage) act(a Action, height int) (QueuePage, Intent) {
 		return p.move(0, height)
 	case ActBottom:
 		return p.move(l.Total-1, height)
-	case ActTab1, ActTab2, ActTab3, ActTab4:
+	case ActTab1, ActTab2, ActTab3, ActTab4, ActTab5:
 		return p.tabbed(queue.Place(a))
 	case ActNextTab:
 		return p.stepTab(1)

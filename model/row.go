@@ -54,6 +54,11 @@ type Row struct {
 	History History
 	Health  Health
 	Reason  string // why Health is warn or trouble, safe to print; "" otherwise
+	// Unattended says that messages wait and nobody consumes the queue; "" otherwise.
+	Unattended string
+
+	waiting int64     // messages a consumer could take
+	untaken time.Time // since when none of them was seen to be taken, client's clock; zero: none wait
 }
 
 // newRow returns the row of a queue that was not polled yet.
@@ -74,10 +79,20 @@ func newRow(q queue.Queue) Row {
 // polled takes a sample.
 func (r Row) polled(s queue.Sample, at time.Time) Row {
 	r.Sample, r.Sampled = s, at
+	r = r.watchedWaiting(s, at)
 	r.History = r.History.add(at, s)
 	r.Net = r.History.net()
 	r.Drain = drain(s.Ready, r.Net)
 	r.Health, r.Reason = health(s)
+	return r
+}
+
+// attended notes that nobody consumes the queue; "" that somebody does, or may.
+func (r Row) attended(nobody string) Row {
+	r.Unattended = nobody
+	if nobody != "" && r.Health < HealthWarn {
+		r.Health, r.Reason = HealthWarn, nobody
+	}
 	return r
 }
 

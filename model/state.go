@@ -12,6 +12,7 @@ const (
 	OverviewScreen Screen = iota
 	QueueScreen
 	MessageScreen
+	ConsumerScreen // the consumers that this redq runs
 )
 
 // Mode says who reads the keys.
@@ -37,6 +38,9 @@ func (m Model) Mode() Mode {
 	}
 	return NormalMode
 }
+
+// onQueue reports whether a queue's page, or a message of it, is in front.
+func (m Model) onQueue() bool { return m.Screen == QueueScreen || m.Screen == MessageScreen }
 
 // ServerNow is the server's clock at the last message, as far as is known.
 func (m Model) ServerNow() time.Time { return m.Now.Add(m.Conn.Offset) }

@@ -123,7 +123,12 @@ func config(f *fake) model.Config {
 // program starts the whole program on a terminal of 100x30.
 func program(t *testing.T, f *fake) *teatest.TestModel {
 	t.Helper()
-	m, err := model.New(config(f))
+	return started(t, config(f))
+}
+
+func started(t *testing.T, cfg model.Config) *teatest.TestModel {
+	t.Helper()
+	m, err := model.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +175,39 @@ func TestProgramTypesAFilter(t *testing.T) {
 	if frame := finalFrame(t, tm); strings.Contains(frame, "mail-batch") {
 		t.Errorf("the filter lets everything through:\n%s", frame)
 	}
+}
+
+// A consumer is started, watched and, on the way out, stopped.
+func TestProgramRunsAConsumer(t *testing.T) {
+	f := normalServer()
+	f.engine.light = true
+	cfg := config(f)
+	cfg.After = func(wait time.Duration, due tea.Msg) tea.Cmd { // quick, so that none outlives the program
+		if wait >= time.Second {
+			return nil
+		}
+		return func() tea.Msg {
+			time.Sleep(time.Millisecond)
+			return due
+		}
+	}
+	ticks := 0
+	cfg.Now = func() time.Time { // every message finds the dialogs long open
+		ticks++
+		return epoch.Add(time.Duration(ticks) * 200 * time.Millisecond)
+	}
+	tm := started(t, cfg)
+	shows(t, tm, "mail-batch")
+	tm.Type(":consume orders")
+	tm.Send(keyMsg("enter"))
+	shows(t, tm, "It takes messages away from orders on "+address)
+	tm.Type("y")
+	shows(t, tm, "a second, over 5s")
+	shows(t, tm, "retried")
+	tm.Send(tea.KeyMsg{Type: tea.KeyCtrlC})
+	shows(t, tm, "1 consumer is running")
+	tm.Send(tea.KeyMsg{Type: tea.KeyCtrlC})
+	tm.WaitFinished(t, teatest.WithFinalTimeout(10*time.Second))
 }
 
 func TestProgramShowsTheHelp(t *testing.T) {

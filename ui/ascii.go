@@ -52,6 +52,10 @@ func nearestASCII(cluster string, cells int) string {
 		return "~"
 	case "·":
 		return "."
+	case "×":
+		return "x"
+	case "±":
+		return "~"
 	}
 	return strings.Repeat("?", cells)
 }

@@ -13,7 +13,7 @@ import (
 // BenchmarkView draws whole frames of 200x50 with nothing remembered but previews
 // of payloads. To be compared with BenchmarkBubblesTable, which draws a table alone.
 func BenchmarkView(b *testing.B) {
-	for _, s := range []string{"overview", "backup", "delayed", "message", "redrive"} {
+	for _, s := range []string{"overview", "backup", "delayed", "message", "redrive", "consumer-several", "consumers"} {
 		b.Run(s, func(b *testing.B) {
 			d := open(b, busyServer(), testTheme(termenv.TrueColor, true))
 			d.live(130)

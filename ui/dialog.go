@@ -33,6 +33,16 @@ func (p painter) dialog() []string {
 		}
 	case model.UndoDialog:
 		body, buttons = p.undoDialog(d, inner, room-2), p.answers(d.Focus, "undo")
+	case model.ConsumerDialog:
+		body, buttons = p.consumerDialog(d, inner), p.consumerAnswers(d)
+	case model.AbandonDialog:
+		ink = p.Bad
+		body, buttons = p.abandonDialog(d, inner, room-2), p.answers(d.Focus, "abandon")
+	case model.LeaveDialog:
+		ink = p.Warn
+		body, buttons = p.leaveDialog(d, inner, room-2), p.leaveAnswers(d)
+	case model.SceneDialog:
+		body, buttons = p.sceneDialog(d, inner, room-2), p.keys("enter", "play", "esc", "no")
 	}
 	if head.Busy {
 		buttons = p.Accent.Paint("asking the server" + p.Glyphs.Ellipsis)
@@ -55,7 +65,7 @@ func (p painter) answers(f model.Focus, deed string) string {
 		no = p.Button.Paint("[ No ]")
 	case model.FocusYes:
 		yes = p.Button.Paint("[ " + deed + " ]")
-	case model.FocusPayload, model.FocusWhen, model.FocusName:
+	case model.FocusPayload, model.FocusWhen, model.FocusName, model.FocusDetail, model.FocusWorkers, model.FocusAttempts:
 		return p.keys("enter", "next", "tab", "moves", "esc", "cancels")
 	}
 	return no + partGap + yes

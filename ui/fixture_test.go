@@ -41,6 +41,10 @@ type fake struct {
 	undo    []journal.Summary
 	enqueue error
 	polls   int
+
+	engine    fakeEngine
+	consumers queue.Consumers
+	failed    queue.Failed // of every message
 }
 
 type member struct {
@@ -318,6 +322,7 @@ type dashboard struct {
 	clock  time.Time
 	timers []timer
 	quit   bool
+	hold   bool // commands are not run: their answers never come
 }
 
 type timer struct {
@@ -330,6 +335,8 @@ type timerMsg timer
 type option func(*model.Config)
 
 func readOnly(c *model.Config) { c.ReadOnly = true }
+
+func staged(c *model.Config) { c.Stage = fakeStage{} }
 
 func demo(c *model.Config) { c.Demo = "127.0.0.1:40123" }
 
@@ -389,7 +396,7 @@ func (d *dashboard) send(msg tea.Msg) {
 }
 
 func (d *dashboard) run(cmd tea.Cmd) {
-	if cmd == nil {
+	if cmd == nil || d.hold {
 		return
 	}
 	switch msg := cmd().(type) {
@@ -472,42 +479,5 @@ func (d *dashboard) live(seconds int) {
 			d.fake.lists["mail-batch"] = d.fake.lists["mail-batch"][min(1, len(d.fake.lists["mail-batch"])):]
 		}
 		d.advance(time.Second)
-	}
-}
-
-// scene is a state of the program, made by its keys.
-type scene struct {
-	name  string
-	setup func(*dashboard)
-}
-
-// scenes are all pages, modes and dialogs.
-func scenes() []scene {
-	keys := func(s string) func(*dashboard) { return func(d *dashboard) { d.press(s) } }
-	return []scene{
-		{"overview", keys("")},
-		{"overview-filter", func(d *dashboard) { d.press("/"); d.typed("a"); d.press("left") }},
-		{"command", func(d *dashboard) { d.press(":"); d.typed("so") }},
-		{"help", keys("?")},
-		{"undo", keys("u")},
-		{"ready", keys("enter")},
-		{"backup", keys("enter 2 j space j")},
-		{"delayed", keys("enter 3 j j")},
-		{"dead", keys("enter 4")},
-		{"enqueue", func(d *dashboard) {
-			d.press("enter n")
-			d.typed(`{"a":1}`)
-			d.press("ctrl+j")
-			d.typed("x")
-			d.press("tab")
-			d.typed("5m")
-		}},
-		{"redrive", keys("enter 2 r")},
-		{"delete", keys("enter 2 space j space D")},
-		{"purge", func(d *dashboard) { d.press("enter 2 X"); d.typed("ord") }},
-		{"reschedule", func(d *dashboard) { d.press("enter 3 j t"); d.typed("1h") }},
-		{"message", keys("enter 2 j enter")},
-		{"message-hex", keys("enter 2 j enter o o")},
-		{"message-delayed", keys("enter 3 enter")},
 	}
 }

@@ -23,7 +23,7 @@ func TestEveryFrameIsExact(t *testing.T) {
 		for _, s := range scenes() {
 			t.Run(name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
-				d := open(t, server(), testTheme(termenv.TrueColor, true), demo)
+				d := open(t, server(), testTheme(termenv.TrueColor, true), demo, staged)
 				d.live(10)
 				d.resize(120, 36)
 				s.setup(d)

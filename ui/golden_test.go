@@ -3,6 +3,8 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,8 +26,9 @@ type state struct {
 
 func states() []state {
 	queuePages := []string{"overview", "ready", "backup", "delayed", "message", "message-delayed"}
+	consumerPages := []string{"consumer", "consumer-several", "consumers"}
 	return []state{
-		{"empty", func(t testing.TB) *dashboard { return plain(t, emptyServer()) }, []string{"overview"}},
+		{"empty", func(t testing.TB) *dashboard { return plain(t, emptyServer()) }, []string{"overview", "consumer-empty"}},
 		{"loading", func(t testing.TB) *dashboard {
 			return newDashboard(t, normalServer(), testTheme(termenv.Ascii, true))
 		}, []string{"overview"}},
@@ -33,12 +36,13 @@ func states() []state {
 			d := plain(t, normalServer())
 			d.live(130)
 			return d
-		}, queuePages},
+		}, slices.Concat(queuePages, consumerPages, []string{"consume", "consumer-loading", "consumer-failed", "consumers-loading", "consumers-unreadable", "leave"})},
 		{"down", func(t testing.TB) *dashboard {
 			d := plain(t, normalServer())
 			d.live(60)
 			return d
-		}, queuePages},
+		}, slices.Concat(queuePages, consumerPages)},
+		{"hostile-consumers", func(t testing.TB) *dashboard { return plain(t, hostileServer(), staged) }, []string{"consume", "consumer-hostile", "consumers-hostile", "leave"}},
 		{"hostile", func(t testing.TB) *dashboard { return plain(t, hostileServer(), readOnly, demo) }, []string{"overview", "backup", "delayed", "message"}},
 	}
 }
@@ -82,7 +86,11 @@ func TestPages(t *testing.T) {
 func TestScenes(t *testing.T) {
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
-			d := plain(t, normalServer())
+			var options []option
+			if strings.HasPrefix(s.name, "scene") {
+				options = append(options, staged)
+			}
+			d := plain(t, normalServer(), options...)
 			d.live(30)
 			d.resize(80, 24)
 			s.setup(d)

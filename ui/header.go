@@ -53,8 +53,15 @@ func (p painter) place(w int) string {
 }
 
 func (p painter) crumbs() []string {
-	if p.m.Screen == model.OverviewScreen {
+	switch p.m.Screen {
+	case model.OverviewScreen:
 		return nil
+	case model.ConsumerScreen:
+		crumbs := []string{p.Title.Paint("consumers of this redq")}
+		if q := p.m.Consumer.Queue(); q.Name != "" {
+			crumbs = append(crumbs, p.Title.Paint(name(q.Name)))
+		}
+		return crumbs
 	}
 	crumbs := []string{p.Title.Paint(name(p.m.Queue.Name))}
 	if p.m.Screen == model.MessageScreen {
@@ -67,7 +74,10 @@ func (p painter) crumbs() []string {
 func (p painter) badges() string {
 	var all []string
 	add := func(ink styles.Ink, text string) { all = append(all, ink.Paint(" "+text+" ")) }
-	if p.m.Frozen {
+	if n, _ := p.m.Consumer.Active(); n > 0 && p.m.Screen != model.ConsumerScreen {
+		add(p.NoteBadge, plural(int64(n), "CONSUMER", "CONSUMERS"))
+	}
+	if p.m.Frozen && p.m.Screen != model.ConsumerScreen { // events have a pause of their own
 		text := "FROZEN"
 		if age, _ := p.m.Stale(); age >= time.Second {
 			text += " " + span(age.Truncate(time.Second))

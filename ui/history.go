@@ -15,25 +15,36 @@ const historySpan = 2 * time.Minute
 // the newest last. A column without a poll keeps the value of the one before; one
 // that could not be read, or lies before the first poll, is a gap.
 func (p painter) series(row model.Row, s model.Series, n int) []float64 {
-	values := make([]float64, n)
+	points := row.History.Points()
+	return columnsOf(n, len(points),
+		func(i int) time.Time { return points[i].At },
+		func(i int) float64 {
+			if !points[i].OK[s] {
+				return gap
+			}
+			return float64(points[i].N[s])
+		})
+}
+
+// columnsOf spreads points, oldest first, over n columns of two minutes that end with
+// the newest. A column without a point keeps the value of the one before; one before
+// the first point is a gap.
+func columnsOf(n, points int, at func(int) time.Time, value func(int) float64) []float64 {
+	values := make([]float64, max(n, 0))
 	for i := range values {
 		values[i] = gap
 	}
-	points := row.History.Points()
-	if len(points) == 0 || n == 0 {
+	if points == 0 || n <= 0 {
 		return values
 	}
-	end := points[len(points)-1].At
+	end := at(points - 1)
 	column := historySpan / time.Duration(n)
 	next, last := 0, gap
 	for i := range values {
-		// How long before the newest poll the column ends.
+		// How long before the newest point the column ends.
 		ago := time.Duration(n-1-i) * column
-		for ; next < len(points) && end.Sub(points[next].At) >= ago; next++ {
-			last = gap
-			if points[next].OK[s] {
-				last = float64(points[next].N[s])
-			}
+		for ; next < points && end.Sub(at(next)) >= ago; next++ {
+			last = value(next)
 		}
 		values[i] = last
 	}
@@ -42,9 +53,21 @@ func (p painter) series(row model.Row, s model.Series, n int) []float64 {
 
 // historyPanel draws the length history of a queue in a box. note is painted.
 func (p painter) historyPanel(row model.Row, s model.Series, note string, w, h int) []string {
-	title := p.Title.Paint(name(row.Queue.Name)) + p.Muted.Paint(" "+seriesName(s)+", last 2 minutes")
-	content := p.historyChart(row, s, w-boxFrame, h-2*borderWidth)
+	title := p.panelTitle(row.Queue.Name, " "+seriesName(s), ", last 2 minutes", w-boxFrame-width(note)-4)
+	content := p.curve(func(n int) []float64 { return p.series(row, s, n) }, w-boxFrame, h-2*borderWidth)
 	return p.box(boxed{title: title, note: note, ink: p.Faint}, content, w, h)
+}
+
+// panelTitle is a queue's name and as much of what the panel shows as w cells hold: a
+// note beside it matters more.
+func (p painter) panelTitle(queueName, what, detail string, w int) string {
+	title := name(queueName)
+	for _, more := range []string{what + detail, what} {
+		if width(title)+width(more) <= w {
+			return p.Title.Paint(title) + p.Muted.Paint(more)
+		}
+	}
+	return p.Title.Paint(title)
 }
 
 func seriesName(s model.Series) string {
@@ -76,19 +99,20 @@ func seriesOf(p queue.Place) model.Series {
 	return model.SeriesTotal
 }
 
-// historyChart draws the curve with its axes into w by h cells.
-func (p painter) historyChart(row model.Row, s model.Series, w, h int) []string {
+// curve draws values over the last two minutes with their axes into w by h cells;
+// values returns them for a number of columns.
+func (p painter) curve(values func(n int) []float64, w, h int) []string {
 	plot := h - 1 // the last line is the axis of time
 	if plot < 1 {
 		return nil
 	}
-	top := niceTop(math.Max(highest(p.series(row, s, w)), 0))
+	top := niceTop(math.Max(highest(values(w)), 0))
 	labels := p.axisLabels(top, plot)
 	columns := w - widest(labels) - 1
 	if columns < 1 {
 		return nil
 	}
-	lines := area(p.Theme, p.series(row, s, columns), top, plot)
+	lines := area(p.Theme, values(columns), top, plot)
 	for i, line := range lines {
 		tick := p.Glyphs.Border.Vertical
 		if labels[i] != "" {

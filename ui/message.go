@@ -95,11 +95,28 @@ func (p painter) timeFacts() []part {
 	if page.Next {
 		facts = append(facts, part{p.Good.Paint(p.Glyphs.Next + " runs next"), 3})
 	}
-	if m.Place == queue.Delayed {
-		return append(facts, p.dueFacts()...)
-	}
-	if page.Age > 0 {
+	switch {
+	case m.Place == queue.Delayed:
+		facts = append(facts, p.dueFacts()...)
+	case page.Age > 0:
 		facts = append(facts, part{p.Muted.Paint("seen here for at least ") + span(page.Age.Truncate(time.Second)), 1})
+	}
+	return append(facts, p.failureFacts()...)
+}
+
+// failureFacts say how often handling the message has failed, and why the last time.
+func (p painter) failureFacts() []part {
+	f := p.m.Message.Failed
+	if f.Attempts == 0 {
+		return nil
+	}
+	text := p.Warn.Paint(p.Glyphs.Warn + " " + plural(int64(f.Attempts), "attempt", "attempts") + " failed")
+	if f.Reason != "" {
+		text += p.Muted.Paint(": ") + name(f.Reason)
+	}
+	facts := []part{{text, 0}}
+	if !f.First.IsZero() {
+		facts = append(facts, part{p.Muted.Paint("first " + fromNow(f.First, p.m.ServerNow())), 2})
 	}
 	return facts
 }

@@ -362,7 +362,11 @@ func (p painter) reason(row model.Row) string {
 	if row.Reason == "" {
 		return ""
 	}
-	return p.health(row.Health) + " " + p.Text.Paint(name(row.Reason))
+	text := row.Reason
+	if text == row.Unattended {
+		text = shortReason(text)
+	}
+	return p.health(row.Health) + " " + p.Text.Paint(name(text))
 }
 
 func (p painter) health(h model.Health) string {

@@ -29,6 +29,7 @@ func draw(th styles.Theme, m model.Model, cache *previews) string {
 		page.Theme = th.Dimmed()
 	}
 	page.header()
+	page.banner()
 	page.page()
 	p.footer()
 	lines := p.canvas.lines()
@@ -59,6 +60,8 @@ func (p painter) page() {
 		p.queue()
 	case model.MessageScreen:
 		p.message()
+	case model.ConsumerScreen:
+		p.consumer()
 	}
 }
 

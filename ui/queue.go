@@ -8,6 +8,7 @@ import (
 
 	"redq/model"
 	"redq/queue"
+	"redq/styles"
 )
 
 // queue draws the page of one queue: tabs, a chart, the list of the tab in front
@@ -18,6 +19,10 @@ func (p painter) queue() {
 	row, _ := p.m.Row(p.m.Queue.Name)
 	p.put(p.l.ChartPanel, p.queueChart(row)...)
 	p.put(p.l.DistPanel, p.queueDist()...)
+	if p.m.Queue.Place == model.ConsumersTab {
+		p.attendance()
+		return
+	}
 	cols := p.listColumns(list)
 	p.put(p.l.ListHead, p.listHead(list, cols))
 	p.put(p.l.List, p.listRows(list, cols)...)
@@ -30,10 +35,19 @@ func (p painter) queueChart(row model.Row) []string {
 		return nil
 	}
 	note := p.reason(row)
+	if place := p.m.Queue.Place; row.Unattended != "" && (place == queue.Ready || place == model.ConsumersTab) {
+		note = p.Warn.Paint(p.Glyphs.Warn) + " " + p.Text.Paint(name(shortReason(row.Unattended)))
+	}
 	if note == "" {
 		note = p.queueFacts(p.m.Queue.Queue, r.W/2)
 	}
 	return p.historyPanel(row, seriesOf(p.m.Queue.Place), note, r.W, r.H)
+}
+
+// shortReason is a reason without its details.
+func shortReason(s string) string {
+	short, _, _ := strings.Cut(s, ":")
+	return short
 }
 
 func (p painter) queueDist() []string {
@@ -50,12 +64,17 @@ func (p painter) tabs(list model.List) string {
 	var b strings.Builder
 	bar := p.l.Bar
 	x := bar.X
+	row, _ := p.m.Row(p.m.Queue.Name)
+	unattended := row.Unattended != ""
 	for _, t := range p.m.TabCells() {
 		text := t.Label
-		if t.Place == p.m.Queue.Place {
+		switch {
+		case t.Place == p.m.Queue.Place:
 			text = p.Button.Paint(" " + text + " ")
-		} else {
-			text = p.tabText(text)
+		case t.Place == model.ConsumersTab && unattended:
+			text = p.tabText(text, p.Warn)
+		default:
+			text = p.tabText(text, p.Muted)
 		}
 		b.WriteString(blanks(t.Rect.X - 1 - x))
 		b.WriteString(text)
@@ -66,13 +85,16 @@ func (p painter) tabs(list model.List) string {
 }
 
 // tabText paints a tab that is not in front: the digit that opens it as a key.
-func (p painter) tabText(label string) string {
+func (p painter) tabText(label string, ink styles.Ink) string {
 	digit, rest, _ := strings.Cut(label, " ")
-	return " " + p.Key.Paint(digit) + p.Muted.Paint(" "+rest+" ")
+	return " " + p.Key.Paint(digit) + ink.Paint(" "+rest+" ")
 }
 
 // listNotes say what is shown of a place: the filter and how far it has looked, marks.
 func (p painter) listNotes(list model.List) []part {
+	if list.Place == model.ConsumersTab {
+		return p.attendanceNotes()
+	}
 	var notes []part
 	if n := list.Marks.Len(); n > 0 {
 		text := plural(int64(n), "marked", "marked")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
@@ -29,6 +30,9 @@ type Options struct {
 	Renderer *lipgloss.Renderer
 	// Getenv tells the environment; nil means os.Getenv.
 	Getenv func(string) string
+	// Hurry ends when the program shall not wait any longer for what its consumers have
+	// in hand: a second signal. nil never does.
+	Hurry context.Context
 
 	// Logf is told of faults in redq itself; nil drops them. Log names the file
 	// that it writes to, for the sentence at the end.
@@ -37,8 +41,8 @@ type Options struct {
 }
 
 // Run shows the dashboard until the user leaves it or ctx ends: the caller turns
-// signals (SIGINT, SIGTERM, SIGHUP of a closed terminal) into that. The terminal
-// is restored in every case. The error is for the user's eyes: nil when there is
+// signals (SIGINT, SIGTERM, SIGHUP of a closed terminal) into that. Consumers that
+// run in it finish what they have in hand first. The terminal is restored in every case. The error is for the user's eyes: nil when there is
 // nothing to say.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
@@ -50,11 +54,26 @@ func Run(ctx context.Context, o Options) error {
 	app.logf = o.Logf
 
 	p := tea.NewProgram(app, o.program()...)
-	// Not tea.WithContext: that ends a program in the middle of a frame.
-	stop := context.AfterFunc(ctx, p.Quit)
+	// Not tea.WithContext: that ends a program in the middle of a frame, and its
+	// consumers in the middle of their work.
+	stop := context.AfterFunc(ctx, func() { p.Send(model.LeaveMsg{}) })
+	hurry := context.AfterFunc(o.Hurry, func() { p.Send(model.LeaveMsg{AtOnce: true}) })
 	_, err = p.Run()
 	stop()
+	hurry()
+	app.finish(o.Hurry)
 	return app.farewell(ctx, err, o.Log)
+}
+
+// finishWithin is how long consumers may take to finish what they have in hand when the
+// program ended without waiting for them: its terminal has gone, or it is broken.
+const finishWithin = 5 * time.Second
+
+// finish ends what still runs once nothing is drawn any more.
+func (a *App) finish(hurry context.Context) {
+	ctx, cancel := context.WithTimeout(hurry, finishWithin)
+	defer cancel()
+	a.model.Finish(ctx)
 }
 
 func (o Options) withDefaults() Options {
@@ -66,6 +85,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
+	}
+	if o.Hurry == nil {
+		o.Hurry = context.Background()
 	}
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}

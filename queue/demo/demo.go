@@ -1,10 +1,11 @@
 // Package demo runs an embedded server with queues of every pattern and the
-// programs that feed and drain them, badly at times. It knows how such programs
-// behave, and nothing of those that watch them.
+// programs that feed and drain them, badly at times, and plays scenes on it. It knows how
+// such programs behave, and nothing of those that watch them.
 package demo
 
 import (
 	"context"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"redq/queue"
+	"redq/queue/demo/scene"
 )
 
 // Options say how the demo runs. The zero value listens on a free loopback port.
@@ -30,22 +32,25 @@ type Options struct {
 
 // Demo is a server full of queues that move. It can be joined by redis-cli.
 type Demo struct {
-	mini *miniredis.Miniredis
-	rdb  *redis.Client // of the demo's programs
-	logf func(format string, args ...any)
-	stop context.CancelFunc
-	work sync.WaitGroup
+	mini   *miniredis.Miniredis
+	rdb    *redis.Client // of the demo's programs
+	client *queue.Client // of those that use the library
+	stage  *scene.Stage
+	logf   func(format string, args ...any)
+	stop   context.CancelFunc
+	work   sync.WaitGroup
 
 	trial trial
 
 	mu     sync.Mutex
 	stats  map[string]*Stats
-	serial int
+	serial int // of messages
+	hired  int // consumers so far
 }
 
 // trial is what tests change.
 type trial struct {
-	speed   int                         // all pauses are so many times shorter
+	speed   int                         // everything takes so many times less
 	handled func(queue, payload string) // told of every message that a consumer was done with
 }
 
@@ -54,8 +59,8 @@ type Stats struct {
 	Queue    string
 	Produced int64 // messages enqueued, those of the start included
 	Handled  int64 // handled and, where the pattern knows that, acknowledged
-	Failed   int64 // handlers that failed: retried, deferred, or dead
-	Crashed  int64 // consumers that died with a message in hand
+	Failed   int64 // handlers that failed: retried, deferred, dead, or left in backup
+	Crashed  int64 // workers that died with a message in hand
 	Lost     int64 // messages that were lost by that: all where the pattern has no backup
 }
 
@@ -82,33 +87,57 @@ func start(ctx context.Context, o Options, t trial) (*Demo, error) {
 		Addr: mini.Addr(), ClientName: "demo", Protocol: 2, DisableIdentity: true, PoolSize: 32,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
-	for _, f := range initial(rand.New(rand.NewPCG(uint64(o.Seed), 0)), time.Now()) {
-		if err := d.fill(ctx, f); err != nil {
-			d.Close()
-			return nil, fmt.Errorf("filling %s: %w", f.key, err)
-		}
+	if err := d.prepare(ctx, o.Seed); err != nil {
+		d.Close()
+		return nil, err
 	}
 	ctx, d.stop = context.WithCancel(ctx)
 	for i, do := range d.workloads() {
 		r := rand.New(rand.NewPCG(uint64(o.Seed), uint64(i)+1))
 		d.work.Go(func() { d.repeat(ctx, r, do) })
 	}
+	for _, c := range d.crew() {
+		d.work.Go(func() { d.employ(ctx, c) })
+	}
 	d.work.Go(func() { d.expire(ctx) })
 	return d, nil
+}
+
+// prepare lays down what the keys hold at the start, and opens what the consumers need.
+func (d *Demo) prepare(ctx context.Context, seed int64) (err error) {
+	for _, f := range initial(rand.New(rand.NewPCG(uint64(seed), 0)), time.Now()) {
+		if err := d.fill(ctx, f); err != nil {
+			return fmt.Errorf("filling %s: %w", f.key, err)
+		}
+	}
+	d.client, err = queue.Open(ctx, queue.Options{URL: "redis://" + d.Addr(), Name: "demo"})
+	if err != nil {
+		return err
+	}
+	d.stage = scene.NewStage(scene.Options{Client: d.client, Redis: d.rdb, Speed: d.trial.speed})
+	return nil
 }
 
 // Addr returns host:port of the server.
 func (d *Demo) Addr() string { return d.mini.Addr() }
 
-// Close stops the programs, which takes a quarter of a second at most, and the
-// server. It can be called again.
+// Stage returns where scenes are played, on the demo's server.
+func (d *Demo) Stage() *scene.Stage { return d.stage }
+
+// Close stops the scene that plays, the programs and the server. It can be called again.
 func (d *Demo) Close() {
 	if d.stop != nil {
 		d.stop()
 	}
+	d.mini.Close() // first: nobody waits for a blocking pop
+	if d.stage != nil {
+		d.stage.Close()
+	}
 	d.work.Wait()
 	_ = d.rdb.Close()
-	d.mini.Close()
+	if d.client != nil {
+		_ = d.client.Close()
+	}
 }
 
 // Stats returns the counts of every queue, sorted as Tour is.
@@ -181,9 +210,11 @@ func (d *Demo) repeat(ctx context.Context, r *rand.Rand, do workload) {
 // expire moves the clock of the embedded server, which does not by itself take
 // away keys whose time to live is over.
 func (d *Demo) expire(ctx context.Context) {
-	for ctx.Err() == nil {
-		d.pause(ctx, time.Second)
-		d.mini.FastForward(time.Second)
+	for last := time.Now(); ctx.Err() == nil; {
+		d.pause(ctx, 500*time.Millisecond)
+		now := time.Now()
+		d.mini.FastForward(now.Sub(last))
+		last = now
 	}
 }
 
@@ -191,11 +222,16 @@ func (d *Demo) pause(ctx context.Context, t time.Duration) {
 	if t <= 0 {
 		return
 	}
+	timer := time.NewTimer(d.scaled(t))
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-time.After(t / time.Duration(d.trial.speed)):
+	case <-timer.C:
 	}
 }
+
+// scaled is how long something takes that takes t at the speed of 1.
+func (d *Demo) scaled(t time.Duration) time.Duration { return t / time.Duration(d.trial.speed) }
 
 // fill lays down a key as it is at the start.
 func (d *Demo) fill(ctx context.Context, f filling) error {
@@ -207,6 +243,10 @@ func (d *Demo) fill(ctx context.Context, f filling) error {
 			continue
 		}
 		addDelayed(ctx, pipe, f.key, f.unit.Score(f.due[i]), p)
+	}
+	for i, reason := range f.reasons {
+		entry := fmt.Sprintf("%d %d %s", paymentAttempts, time.Now().Add(-time.Hour).UnixMilli(), reason)
+		pipe.HSet(ctx, d.queue(f.queue).MetaKey(), fmt.Sprintf("%x", sha1.Sum([]byte(f.payloads[i]))), entry)
 	}
 	_, err := pipe.Exec(ctx)
 	return err

@@ -16,6 +16,7 @@ type filling struct {
 	payloads   []string    // in the order they are pushed
 	due        []time.Time // of a sorted set, else nil
 	unit       queue.Unit
+	reasons    []string // of a dead list whose consumers keep the last errors beside it, else nil
 }
 
 // initial returns what all keys hold at the start. It depends on r and now only.
@@ -47,6 +48,10 @@ func initial(r *rand.Rand, now time.Time) []filling {
 			return m
 		}
 	}
+	declined := list(payments, paymentDead, 3, func() string { return payment(r, next()) })
+	for range declined.payloads {
+		declined.reasons = append(declined.reasons, one(r, errs))
+	}
 	order := func() string { return purchase(r, next()) }
 	trail := list(audit, audit, 160, func() string { return auditEntry(r, next()) })
 	trail.payloads = append(trail.payloads, longEntry(r), binaryEntry, hostileEntry, auditEntry(r, next()))
@@ -71,6 +76,9 @@ func initial(r *rand.Rand, now time.Time) []filling {
 		list(orders, ordersBak, 4, order),
 		set(orders, ordersSet, queue.Milliseconds, 140, func(time.Time) string { return order() }),
 		list(orders, ordersBad, 6, dead(order, 5)),
+		list(payments, payments, 6, func() string { return payment(r, next()) }),
+		set(payments, paymentSet, queue.Milliseconds, 60, func(time.Time) string { return payment(r, next()) }),
+		declined,
 		trail,
 	}
 }

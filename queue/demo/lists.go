@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"math/rand/v2"
 	"time"
 
@@ -31,31 +30,15 @@ for _, m in ipairs(due) do
 end
 return #due`)
 
-// giveBack takes a failed message out of backup and adds it, changed, to a
-// sorted set or, without a score, to a list; nothing when it is in backup no more.
-// KEYS[1] backup, KEYS[2] target; ARGV[1] message, ARGV[2] as added, ARGV[3] score or "".
-var giveBack = redis.NewScript(`
-if redis.call('LREM', KEYS[1], 1, ARGV[1]) == 0 then
-  return 0
-end
-if ARGV[3] == '' then
-  redis.call('LPUSH', KEYS[2], ARGV[2])
-else
-  redis.call('ZADD', KEYS[2], ARGV[3], ARGV[2])
-end
-return 1`)
-
-// workloads are all programs of the demo; those listed twice are two of a kind.
+// workloads are all programs that produce, and those that consume without the library.
 func (d *Demo) workloads() []workload {
 	return []workload{
-		d.produceNotify, d.consumeNotify,
-		d.produceMail, d.newsletter(), d.consumeMail, d.consumeMail,
-		d.produceReminders, d.raceReminders, d.raceReminders, d.raceReminders,
-		d.producePrices, d.watchPrices(),
-		d.produceInvoices, d.claimInvoices,
-		d.produceStock, d.consumeStock, d.consumeStock, d.promoteStock,
-		d.produceJobs, d.dispatchJobs,
-		d.produceOrders, d.orderRush(), d.consumeOrders, d.consumeOrders, d.promoteOrders,
+		d.produceNotify,
+		d.produceMail, d.newsletter(), d.popMail,
+		d.produceReminders, d.producePrices, d.produceInvoices, d.produceJobs,
+		d.produceStock,
+		d.produceOrders, d.orderRush(), d.promoteOrders,
+		d.producePayments,
 		d.produceAudit,
 	}
 }
@@ -100,7 +83,7 @@ func (d *Demo) pop(ctx context.Context, key string) (string, error) {
 	return got[1], nil
 }
 
-// P1: RPUSH, and LPOP once in a while.
+// P1: RPUSH.
 
 func (d *Demo) produceNotify(ctx context.Context, r *rand.Rand) (time.Duration, error) {
 	if d.room(ctx, notify, mostReady) {
@@ -112,21 +95,7 @@ func (d *Demo) produceNotify(ctx context.Context, r *rand.Rand) (time.Duration, 
 	return between(r, 200*time.Millisecond, 1200*time.Millisecond), nil
 }
 
-func (d *Demo) consumeNotify(ctx context.Context, r *rand.Rand) (time.Duration, error) {
-	m, err := d.rdb.LPop(ctx, notify).Result()
-	if err != nil {
-		return time.Second, err
-	}
-	if chance(r, 0.02) {
-		d.lost(notify)
-		return 3 * time.Second, nil
-	}
-	d.pause(ctx, between(r, 100*time.Millisecond, 900*time.Millisecond))
-	d.done(notify, m)
-	return 0, nil
-}
-
-// P2: LPUSH and a blocking pop.
+// P2: LPUSH, and a blocking pop.
 
 func (d *Demo) produceMail(ctx context.Context, r *rand.Rand) (time.Duration, error) {
 	err := d.push(ctx, mail, 1, func() string { return letter(r, d.next(), "receipt") })
@@ -143,7 +112,8 @@ func (d *Demo) newsletter() workload {
 	}
 }
 
-func (d *Demo) consumeMail(ctx context.Context, r *rand.Rand) (time.Duration, error) {
+// popMail is a program without a heartbeat, of which nobody knows but the server.
+func (d *Demo) popMail(ctx context.Context, r *rand.Rand) (time.Duration, error) {
 	m, err := d.pop(ctx, mail)
 	if err != nil {
 		return 0, err
@@ -161,49 +131,14 @@ func (d *Demo) consumeMail(ctx context.Context, r *rand.Rand) (time.Duration, er
 	return 0, nil
 }
 
-// P5: the handler needs the lock of an article, and defers the message without it.
+// P5
 
 func (d *Demo) produceStock(ctx context.Context, r *rand.Rand) (time.Duration, error) {
 	err := d.push(ctx, stock, 1, func() string { return booking(r, d.next()) })
 	return between(r, 300*time.Millisecond, 1100*time.Millisecond), err
 }
 
-func (d *Demo) consumeStock(ctx context.Context, r *rand.Rand) (time.Duration, error) {
-	m, err := d.pop(ctx, stock)
-	if err != nil {
-		return 0, err
-	}
-	var b struct{ Sku string }
-	_ = json.Unmarshal([]byte(m), &b) // what is put in by hand has the article ""
-	lock := stockLock + b.Sku
-	free, err := d.rdb.SetNX(ctx, lock, "held", 8*time.Second).Result()
-	if err != nil {
-		return 0, err
-	}
-	if !free {
-		d.count(stock, func(s *Stats) { s.Failed++ })
-		due := queue.Milliseconds.Score(time.Now().Add(between(r, 2*time.Second, 9*time.Second)))
-		return 0, addDelayed(ctx, d.rdb, stockSet, due, m).Err()
-	}
-	d.pause(ctx, between(r, 500*time.Millisecond, 1700*time.Millisecond))
-	if chance(r, 0.03) {
-		d.lost(stock) // and the lock stays until it expires
-		return time.Second, nil
-	}
-	d.done(stock, m)
-	return 0, d.rdb.Del(ctx, lock).Err()
-}
-
-func (d *Demo) promoteStock(ctx context.Context, _ *rand.Rand) (time.Duration, error) {
-	return 500 * time.Millisecond, d.promoteDue(ctx, stockSet, stock)
-}
-
-func (d *Demo) promoteDue(ctx context.Context, from, to string) error {
-	now := queue.Milliseconds.Score(time.Now())
-	return promote.Run(ctx, d.rdb, []string{from, to}, string(now)).Err()
-}
-
-// P7: BLMOVE into a backup list, and LREM when done.
+// P7, with a promoter of its own.
 
 func (d *Demo) produceOrders(ctx context.Context, r *rand.Rand) (time.Duration, error) {
 	rest := between(r, 200*time.Millisecond, 1100*time.Millisecond)
@@ -222,40 +157,19 @@ func (d *Demo) orderRush() workload {
 	}
 }
 
-func (d *Demo) consumeOrders(ctx context.Context, r *rand.Rand) (time.Duration, error) {
-	m, err := d.rdb.Do(ctx, "BLMOVE", orders, ordersBak, "RIGHT", "LEFT", blockFor).Text()
-	if err != nil {
-		return 0, err
-	}
-	d.pause(ctx, between(r, 200*time.Millisecond, 1000*time.Millisecond))
-	switch {
-	case chance(r, 0.02) && d.room(ctx, ordersBak, mostStuck):
-		d.count(orders, func(s *Stats) { s.Crashed++ }) // the message stays in backup
-		return 2 * time.Second, nil
-	case chance(r, 0.06) && d.room(ctx, ordersBad, mostDead):
-		d.count(orders, func(s *Stats) { s.Failed++ })
-		return 0, d.retryOrder(ctx, r, m)
-	}
-	n, err := d.rdb.LRem(ctx, ordersBak, 1, m).Result()
-	if n > 0 {
-		d.done(orders, m)
-	}
-	return 0, err
-}
-
-// retryOrder puts a failed order into delayed with one attempt more, or into dead.
-func (d *Demo) retryOrder(ctx context.Context, r *rand.Rand, m string) error {
-	again, attempts := failed(m, r)
-	target, score := ordersBad, queue.Score("")
-	if attempts < 5 {
-		backOff := 5 * time.Second << attempts
-		target, score = ordersSet, queue.Milliseconds.Score(time.Now().Add(backOff))
-	}
-	return giveBack.Run(ctx, d.rdb, []string{ordersBak, target}, m, again, string(score)).Err()
-}
-
 func (d *Demo) promoteOrders(ctx context.Context, _ *rand.Rand) (time.Duration, error) {
-	return 500 * time.Millisecond, d.promoteDue(ctx, ordersSet, orders)
+	now := queue.Milliseconds.Score(time.Now())
+	return 500 * time.Millisecond, promote.Run(ctx, d.rdb, []string{ordersSet, orders}, string(now)).Err()
+}
+
+// P8
+
+func (d *Demo) producePayments(ctx context.Context, r *rand.Rand) (time.Duration, error) {
+	rest := between(r, 300*time.Millisecond, 1300*time.Millisecond)
+	if chance(r, 0.15) { // an instalment
+		return rest, d.schedule(ctx, r, payments, paymentSet, queue.Milliseconds, func(time.Time) string { return payment(r, d.next()) })
+	}
+	return rest, d.push(ctx, payments, 1, func() string { return payment(r, d.next()) })
 }
 
 // Nobody consumes this one.

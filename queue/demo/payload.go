@@ -43,9 +43,11 @@ func letter(r *rand.Rand, n int, template string) string {
 	return fmt.Sprintf(`{"n":%d,"to":"customer%d@example.com","tpl":%q,"lang":%q}`, n, 1000+r.IntN(9000), template, one(r, []string{"en", "de", "fr", "ja"}))
 }
 
-// bounced is a letter as its consumer puts it into dead.
+const mailBounced = "550 mailbox unavailable"
+
+// bounced is a letter as a program puts it into dead that keeps the error in the message.
 func bounced(letter string) string {
-	return withFields(letter, `"error":"550 mailbox unavailable","attempts":1`)
+	return withFields(letter, fmt.Sprintf(`"error":%q,"attempts":1`, mailBounced))
 }
 
 // withFields puts fields at the end of a JSON object, byte for byte.
@@ -108,6 +110,11 @@ func putBack(m string, now time.Time) (again string, due time.Time, attempts int
 
 func purchase(r *rand.Rand, n int) string {
 	return fmt.Sprintf(`{"order":%d,"customer":%q,"sku":%q,"qty":%d,"payment":%s}`, n, one(r, people), one(r, skus), 1+r.IntN(4), longID(r))
+}
+
+func payment(r *rand.Rand, n int) string {
+	return fmt.Sprintf(`{"id":%q,"msg":{"payment":%d,"customer":%q,"amount":"%d.%02d","card":%s}}`,
+		uuid(r), n, one(r, people), 1+r.IntN(900), r.IntN(100), longID(r))
 }
 
 // failed returns an order as its consumer retries it, and how often it was tried.

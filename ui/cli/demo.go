@@ -15,8 +15,10 @@ func (r *run) demo() *cobra.Command {
 		Use:   "demo",
 		Short: "Open the dashboard on an embedded server full of failing queues",
 		Long: `Open the dashboard on an embedded server, with queues of every pattern and
-programs that feed and drain them, badly at times. It listens on a free port of
-this machine, which redis-cli can join: the address is in the header.`,
+programs that feed and drain them, badly at times. Scenes (d) play the classic
+faults before your eyes: a crash, a poison message, a lock, a race, a burst. It
+listens on a free port of this machine, which redis-cli can join: the address is
+in the header.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, name := range []string{"url", "user", "cluster", "sentinel-master", "tls-ca", "tls-cert", "tls-key", "profile"} {
@@ -47,7 +49,7 @@ func (r *run) runDemo(ctx context.Context) error {
 		defer os.RemoveAll(dir)
 		r.flags.journal = filepath.Join(dir, "journal.jsonl")
 	}
-	s := settings{title: "demo", demo: true, refresh: r.flags.refresh, match: r.flags.match, queues: r.flags.queues}
+	s := settings{title: "demo", demo: true, stage: d.Stage(), refresh: r.flags.refresh, match: r.flags.match, queues: r.flags.queues}
 	s.options.URL, s.options.ReadOnly = "redis://"+d.Addr(), r.flags.readOnly
 	for _, q := range d.Queues() {
 		q.Pinned = true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"redq/model"
 	"redq/queue"
 	"redq/queue/journal"
 )
@@ -21,6 +22,7 @@ type Session struct {
 	// Title is the profile's name; "" means that the server's address is the title.
 	Title   string
 	Demo    bool          // the server is the embedded one
+	Stage   model.Stage   // where its scenes are played; nil elsewhere
 	Match   string        // glob that narrows the scan; "" for all keys
 	Queues  []queue.Queue // named by hand
 	Refresh time.Duration // between two polls; 0 for the default
@@ -54,7 +56,7 @@ func (r *run) root() *cobra.Command {
 	root.SetUsageTemplate(usageTemplate)
 	r.shared(root)
 	root.AddCommand(
-		r.demo(), r.ls(), r.peek(), r.enqueue(), r.redrive(), r.delete(), r.reschedule(), r.undo(), r.version(),
+		r.demo(), r.ls(), r.peek(), r.enqueue(), r.redrive(), r.delete(), r.reschedule(), r.consume(), r.undo(), r.version(),
 	)
 	root.SetHelpCommand(help())
 	root.InitDefaultCompletionCmd()
@@ -131,7 +133,7 @@ func (r *run) show(ctx context.Context, c connection) error {
 		return failf("the dashboard needs a terminal (redq ls prints the queues)")
 	}
 	err := r.Dashboard(ctx, Session{
-		Client: c.Client, Journal: c.journal, Title: c.title, Demo: c.demo, Match: c.match, Queues: c.queues,
+		Client: c.Client, Journal: c.journal, Title: c.title, Demo: c.demo, Stage: c.stage, Match: c.match, Queues: c.queues,
 		Refresh: c.refresh, Mouse: !r.flags.noMouse, Log: r.log.Logger, LogPath: r.flags.log,
 	})
 	if err != nil {

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"redq/model"
 	"redq/queue"
 	"redq/ui/cli/config"
 )
 
 // settings are what flags, profile and environment together say about a connection.
 type settings struct {
-	title   string // the profile's name; "" without one
-	demo    bool   // the server is the embedded one
+	title   string      // the profile's name; "" without one
+	demo    bool        // the server is the embedded one
+	stage   model.Stage // of the embedded server; nil elsewhere
 	options queue.Options
 	named   bool // somebody said where to connect
 	refresh time.Duration

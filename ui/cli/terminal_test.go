@@ -29,7 +29,11 @@ type session struct {
 
 func atTerminal(t *testing.T, url string, args ...string) *session {
 	t.Helper()
-	cmd := exec.Command("redq", args...)
+	return runAtTerminal(t, url, exec.Command("redq", args...))
+}
+
+func runAtTerminal(t *testing.T, url string, cmd *exec.Cmd) *session {
+	t.Helper()
 	dir := t.TempDir()
 	cmd.Env = append(os.Environ(), "REDIS_URL="+url, "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "TERM=dumb")
 	tty, err := pty.Start(cmd)
