@@ -22,9 +22,7 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
-	ends = slices.DeleteFunc(ends, signal.Ignored) // nohup means it
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	// The first signal asks for an end in good order; a second one ends at once.
 	context.AfterFunc(ctx, stop)
@@ -35,6 +33,31 @@ func run() int {
 		Dashboard: dashboard,
 	}
 	return program.Run(ctx, os.Args[1:])
+}
+
+// endings are the signals that ask for an end, but for those that nohup or a shell has
+// had ignored.
+func endings() []os.Signal {
+	return slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
+}
+
+// secondSignal returns a context that ends when an end was asked for twice.
+func secondSignal() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	asked := make(chan os.Signal, 2)
+	signal.Notify(asked, endings()...)
+	go func() {
+		defer cancel()
+		defer signal.Stop(asked)
+		for range cap(asked) {
+			select {
+			case <-asked:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 // dashboard shows a session until somebody leaves it.
@@ -52,8 +75,11 @@ func dashboard(ctx context.Context, s cli.Session) error {
 	if s.Demo {
 		cfg.Demo, cfg.Profile = s.Client.Address(), ""
 	}
+	hurry, done := secondSignal()
+	defer done()
 	return ui.Run(ctx, ui.Options{
 		Model:   cfg,
+		Hurry:   hurry,
 		NoMouse: !s.Mouse,
 		Logf:    func(format string, args ...any) { s.Log.Error(fmt.Sprintf(format, args...)) },
 		Log:     s.LogPath,

@@ -84,7 +84,7 @@ const comeback = 3 * time.Second
 // goesOn counts one more heartbeat, and reports whether the others have had the time
 // that theirs are good for.
 func (s *streak) goesOn(now time.Time, interval time.Duration) bool {
-	if now.Sub(s.last) > 2*interval {
+	if now.Sub(s.last) > interval*3/2 { // others may have been silent for an interval more
 		s.n = 0
 		if !s.last.IsZero() {
 			s.back = time.Now()

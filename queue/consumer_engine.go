@@ -76,6 +76,7 @@ type engine struct {
 	ripening  *time.Timer
 	troubles  int       // failed requests in a row
 	since     time.Time // when they began
+	asked     time.Time // when a stop was asked
 	lost      error     // what could not be told to the server in the end
 }
 
@@ -228,6 +229,7 @@ func (e *engine) left() int {
 // halt is called once when a stop was asked: it wakes everything that waits.
 func (e *engine) halt() {
 	e.mu.Lock()
+	e.asked = time.Now()
 	inHand := len(e.hands)
 	e.cond.Broadcast()
 	e.mu.Unlock()
@@ -624,6 +626,10 @@ func (e *engine) trouble(err error) {
 	e.pause(e.stopping, wait)
 }
 
+// leastPatience is how long a consumer that was asked to stop waits for a server that is
+// away, however short the time limits are: go-redis looks only once a second for a server that has refused several connections.
+const leastPatience = 2 * time.Second
+
 // complain takes note of a failed request, and returns for how long nothing has gone well.
 func (e *engine) complain(err error) time.Duration {
 	e.count.errors.Add(1)
@@ -635,7 +641,7 @@ func (e *engine) complain(err error) time.Duration {
 		e.since = time.Now()
 	}
 	lasts := time.Since(e.since)
-	if e.stopping.Err() != nil && lasts > e.client.patience() && !e.busy() {
+	if patience := max(e.client.patience(), leastPatience); !e.asked.IsZero() && min(lasts, time.Since(e.asked)) > patience && !e.busy() {
 		e.lost = lostError(len(e.hands), err)
 		e.cond.Broadcast()
 	}

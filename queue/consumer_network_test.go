@@ -151,7 +151,12 @@ func TestARequestThatArrivesLate(t *testing.T) {
 // it could not tell; the messages stay where they are.
 func TestAStopWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
-	refuses := func(p *queuetest.Proxy) { p.Refuse(true); p.Cut() }
+	refuses := func(p *queuetest.Proxy) {
+		p.Refuse(true)
+		p.Cut()
+		time.Sleep(50 * time.Millisecond)
+		p.Cut() // a connection that was just being made
+	}
 	swallows := func(p *queuetest.Proxy) { p.BlackHole(true) }
 	untilEmpty := func(c *queue.Consumer) { c.StopWhenEmpty = true }
 	fails := func(c *queue.Consumer) {
@@ -211,7 +216,7 @@ func TestAStopWhileTheServerIsAway(t *testing.T) {
 		r.cancel()
 		all = append(all, ending{w, tc.name, p, tc.held})
 	}
-	deadline := time.After(6 * time.Second) // their patience is 0.6 s
+	deadline := time.After(8 * time.Second) // their patience is 2 s
 	for _, e := range all {
 		r := e.staff[0]
 		var err error

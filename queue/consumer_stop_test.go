@@ -255,7 +255,7 @@ func TestAbandonDoesNotWaitForHandlers(t *testing.T) {
 func TestAbandonWhileMessagesAreSettled(t *testing.T) {
 	s := queuetest.Redis(t)
 	c := reader(t, s.URL)
-	const rounds, total = 40, 60
+	const rounds, total = 20, 60
 	for _, pattern := range []queue.Pattern{queue.ListBlock, queue.ZsetScript, queue.Dispatch} {
 		t.Run(string(pattern), func(t *testing.T) {
 			for range rounds {
@@ -319,7 +319,7 @@ func TestMaxIsExact(t *testing.T) {
 // place to the other.
 func TestStopWhenEmptyLeavesNothing(t *testing.T) {
 	s := queuetest.Redis(t)
-	const rounds, total = 60, 40
+	const rounds, total = 25, 40
 	for _, pattern := range []queue.Pattern{queue.Pipeline, queue.LockRetry, queue.ZsetScript} {
 		t.Run(string(pattern), func(t *testing.T) {
 			c := reader(t, s.URL)
