@@ -118,7 +118,7 @@ func (p painter) whoIsSeen(w int) []string {
 	case a.Consumers.Err != nil:
 		return p.sentence(p.Bad, "The list of consumers cannot be read: "+name(queue.Explain(a.Consumers.Err)), w)
 	case a.Consumers.Denied:
-		text = "Seen are consumers with a heartbeat, and those of this redq. Clients that wait in a blocking pop: no permission (CLIENT LIST)."
+		text = "Seen are consumers with a heartbeat, and those of this redq. Clients that wait in a blocking pop: not available (CLIENT LIST)."
 	}
 	return p.sentence(p.Muted, text, w)
 }
@@ -297,7 +297,7 @@ func (p painter) infoFacts(r model.ConsumerRow) [][2]string {
 // attendanceNotes say what is known of clients that wait in blocking pops.
 func (p painter) attendanceNotes() []part {
 	if p.m.Attendance(p.m.Queue.Name).Consumers.Denied {
-		return []part{{p.Muted.Paint("clients: no permission"), 1}}
+		return []part{{p.Muted.Paint("clients: not available"), 1}}
 	}
 	var n int64
 	for _, r := range p.m.ConsumerRows() {
