@@ -77,6 +77,9 @@ func (e *engine) finish(h *hand, err error, took time.Duration) bool {
 	}
 	h.took, h.err = took, err
 	cause := h.ctx.end(nil)
+	if errors.Is(cause, ErrTimeLimit) && errors.Is(h.err, context.Canceled) {
+		h.err = ErrTimeLimit // says more than what the handler passed on
+	}
 	switch {
 	case e.abandoned && err != nil:
 		h.state = waiting // for whoever gives it back or recovers it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,20 +163,9 @@ func TestAStopPutsBackWhatNobodyHasBegun(t *testing.T) {
 			if !slices.Equal(got, want[2:]) {
 				t.Errorf("in ready, next first: %v", got)
 			}
-			wantEverywhere(t, s, "orders="+joined(want[2:]))
+			wantEverywhere(t, s, "orders="+strings.Join(want[2:], ","))
 		})
 	}
-}
-
-func joined(payloads []string) string {
-	text := ""
-	for i, p := range payloads {
-		if i > 0 {
-			text += ","
-		}
-		text += p
-	}
-	return text
 }
 
 // Abandoned, a consumer ends at once though its handlers hang: what is in hand stays in
