@@ -56,7 +56,7 @@ func (c *Client) copiesByPosition(ctx context.Context, m Message, limit int64) (
 		return nil
 	})
 	if err != nil {
-		return 0, false, cmp.Or(length.Err(), head.Err(), err) // why EXEC was aborted, if it was
+		return 0, false, cmp.Or(head.Err(), err) // why EXEC was aborted, if it was
 	}
 	at := map[int64]bool{}
 	for _, i := range head.Val() {
