@@ -24,7 +24,7 @@ func (e *engine) beats(ctx context.Context) {
 	defer checking.Wait()
 	defer close(checks)
 
-	var run streak
+	run := streak{last: e.clock.now()} // begin has made the first
 	for next := (checkup{known: true}); ; {
 		e.pause(ctx, e.heartbeat)
 		if ctx.Err() != nil {
@@ -85,10 +85,7 @@ const comeback = 3 * time.Second
 // that theirs are good for.
 func (s *streak) goesOn(now time.Time, interval time.Duration) bool {
 	if now.Sub(s.last) > interval*3/2 { // others may have been silent for an interval more
-		s.n = 0
-		if !s.last.IsZero() {
-			s.back = time.Now()
-		}
+		s.n, s.back = 0, time.Now()
 	}
 	s.last = now
 	s.n++
