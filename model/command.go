@@ -186,7 +186,7 @@ func runSort(_ Model, args []string, _ string) (Intent, error) {
 }
 
 func runFilter(m Model, _ []string, rest string) (Intent, error) {
-	if _, err := filter.Parse(rest); err != nil {
+	if _, err := filter.ParseText(rest); err != nil {
 		return nil, err
 	}
 	if ok, why := m.canFilter(); !ok {

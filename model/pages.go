@@ -219,7 +219,7 @@ func (m Model) followMessage() Model {
 
 // setFilter filters the page in front; "" shows all again.
 func (m Model) setFilter(text string) (Model, tea.Cmd) {
-	match, err := filter.Parse(text)
+	match, err := filter.ParseText(text)
 	if err != nil {
 		return m.say(StatusError, err.Error())
 	}

@@ -108,7 +108,7 @@ func (m Model) promptTyped() (Model, tea.Cmd) {
 		m.Prompt = m.Prompt.offering(m.completions(text))
 		return m, nil
 	}
-	match, err := filter.Parse(text)
+	match, err := filter.ParseText(text)
 	if err != nil {
 		m.Prompt = m.Prompt.failed(err)
 		return m, nil
@@ -142,7 +142,7 @@ func (m Model) enterPrompt() (Model, tea.Cmd) {
 	if p.Kind == CommandPrompt {
 		in, err = m.command(text)
 	} else {
-		_, err = filter.Parse(text)
+		_, err = filter.ParseText(text)
 	}
 	if err != nil {
 		m.Prompt = p.failed(err)

@@ -142,6 +142,19 @@ func (m Matcher) Needs() Needs {
 	return all
 }
 
+// ParseText reads a filter that is asked about text alone: the error points at a term
+// that only messages could answer.
+func ParseText(text string) (Matcher, error) {
+	m, err := Parse(text)
+	if err == nil {
+		err = m.TextOnly()
+	}
+	if err != nil {
+		return Matcher{}, err
+	}
+	return m, nil
+}
+
 // TextOnly returns nil when the filter can be asked about a line of text, as a queue's
 // name is one; else an *Error at a term that only messages can answer.
 func (m Matcher) TextOnly() error {
@@ -149,7 +162,7 @@ func (m Matcher) TextOnly() error {
 		switch t.condition.(type) {
 		case substring, regular:
 		default:
-			return &Error{Text: m.text, At: t.at, Len: t.n, Reason: "only messages have that: expected text or /re/"}
+			return &Error{Text: m.text, At: t.at, Len: t.n, Reason: "jq, due, age and size are not asked here: expected text or /re/"}
 		}
 	}
 	return nil

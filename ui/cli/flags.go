@@ -154,7 +154,7 @@ func (p *placeFlag) String() string { return string(*p.value) }
 type filterFlag struct{ value *filter.Matcher }
 
 func (f *filterFlag) Set(s string) error {
-	m, err := filter.Parse(s)
+	m, err := filter.ParseText(s)
 	if err != nil {
 		return err
 	}
