@@ -381,12 +381,12 @@ func TestAKeyOfTheWrongType(t *testing.T) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	for _, o := range all {
-		o.asked, o.since = commands(t, o.s), time.Now()
+		o.asked, o.since = requests(t, o.s), time.Now()
 	}
 	time.Sleep(time.Second)
 	for _, o := range all {
-		if rate := (commands(t, o.s) - o.asked) / time.Since(o.since).Seconds(); rate > 50 {
-			t.Errorf("%s: %.0f commands a second while it cannot work", o.name, rate)
+		if rate := (requests(t, o.s) - o.asked) / time.Since(o.since).Seconds(); rate > 50 {
+			t.Errorf("%s: %.0f requests a second while it cannot work", o.name, rate)
 		}
 		if was := o.account(); was.lost > 0 {
 			t.Errorf("%s: %+v before it was mended", o.name, was)

@@ -306,3 +306,23 @@ func commands(t testing.TB, s *queuetest.Server) (n float64) {
 	t.Fatal("INFO stats does not tell")
 	return 0
 }
+
+// requests counts what clients have asked the server for: scripts, blocking pops and plain ones.
+func requests(t testing.TB, s *queuetest.Server) (n float64) {
+	t.Helper()
+	for line := range strings.Lines(s.Client.Info(context.Background(), "commandstats").Val()) {
+		name, stats, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":")
+		var calls, rejected float64
+		switch name {
+		case "evalsha", "eval", "blmove", "brpop", "rpop", "hgetall":
+			if _, err := fmt.Sscanf(stats, "calls=%f,", &calls); err != nil {
+				t.Fatal(err)
+			}
+			if _, after, ok := strings.Cut(stats, "rejected_calls="); ok {
+				_, _ = fmt.Sscanf(after, "%f", &rejected)
+			}
+		}
+		n += calls + rejected
+	}
+	return n
+}
