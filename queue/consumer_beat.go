@@ -232,16 +232,22 @@ func (e *engine) recoverDead(ctx context.Context) error {
 	if err != nil {
 		return classify(err)
 	}
+	ids := slices.Sorted(maps.Keys(listed))
+	pipe := e.conns.work.Pipeline()
+	beats := make([]*redis.IntCmd, len(ids))
+	for i, id := range ids {
+		beats[i] = pipe.Exists(ctx, q.ConsumerKey(id))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return classify(err)
+	}
 	rank := int64(0)
-	for _, id := range slices.Sorted(maps.Keys(listed)) {
+	for i, id := range ids {
 		if id == e.id {
 			e.rank.Store(rank)
 			continue
 		}
-		alive, err := e.conns.work.Exists(ctx, q.ConsumerKey(id)).Result()
-		if err != nil {
-			return classify(err)
-		}
+		alive := beats[i].Val()
 		info, ours := parseConsumer(id, listed[id])
 		switch {
 		case alive > 0:

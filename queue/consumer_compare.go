@@ -75,7 +75,7 @@ func (e *engine) backupCopies(ctx context.Context, hands []*hand) (map[string]in
 // anybody's knowledge. The mutex is held.
 func (e *engine) reconcile(hands []*hand, there map[string]int, arrived map[string]string) []*hand {
 	for _, h := range hands { // what is certainly in hand has the first claim on the copies
-		if _, still := e.hands[h]; still && h.state != unsure {
+		if _, still := e.hands[h]; still && h.state != unsure && !h.settled(arrived) {
 			there[h.raw]--
 		}
 	}
@@ -103,8 +103,15 @@ func (e *engine) reconcile(hands []*hand, there map[string]int, arrived map[stri
 	return e.hold(orphans, time.Now())
 }
 
-// stamp is the number of a step, and of the lane that made it.
+// stamp is the number of a step, and of the lane that made it; or of a settling, and its
+// place among those under way, below zero.
 type stamp struct{ lane, step int64 }
+
+// settled reports whether a message that is being settled has left the backup list
+// already: only the answer was lost.
+func (h *hand) settled(arrived map[string]string) bool {
+	return (h.state == settling || h.state == returning) && h.stamp.in(arrived)
+}
 
 // in reports whether the step is the last of its lane that arrived.
 func (m stamp) in(arrived map[string]string) bool {

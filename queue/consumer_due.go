@@ -64,11 +64,18 @@ func (e *engine) sleepUntilDue(ctx context.Context, next time.Time, lag time.Dur
 // time without messages the looks between are the cheapest there are.
 func (e *engine) doze(ctx context.Context, next time.Time, lag time.Duration) {
 	for ctx.Err() == nil && e.sleepUntilDue(ctx, next, lag) && e.lazy() {
-		upto := string(latestScore(e.queue.Unit, e.clock.now()))
-		if n, err := e.conns.work.ZCount(e.calls, e.queue.Delayed, "0", upto).Result(); err != nil || n > 0 {
+		if e.mayBeDue() {
 			return
 		}
 	}
+}
+
+// mayBeDue is the cheapest look there is: whether anything is due, or was put there by a
+// mistake of units, or the server does not say.
+func (e *engine) mayBeDue() bool {
+	upto := string(latestScore(e.queue.Unit, e.clock.now()))
+	n, err := e.conns.work.ZCount(e.calls, e.queue.Delayed, "0", upto).Result()
+	return err != nil || n > 0
 }
 
 // listen receives what producers tell of earlier messages, until ctx ends.

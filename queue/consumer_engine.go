@@ -59,9 +59,10 @@ type engine struct {
 	acks      []*hand
 	fallen    int // crashed ones among hands
 	serial    int64
-	live      int  // lanes that have not ended
-	flying    int  // lanes on a round trip
-	laden     bool // one of them carries acknowledgements
+	live      int            // lanes that have not ended
+	flying    int            // lanes on a round trip
+	settlings map[int64]bool // places of the stamps in use
+	laden     bool           // one of them carries acknowledgements
 	loads     int64
 	resting   bool // a lane waits for messages: there were none
 	empties   int  // looks in a row that found nothing
@@ -82,7 +83,7 @@ type engine struct {
 
 // newEngine makes ready what Run needs.
 func newEngine(ctx context.Context, s settings) (*engine, error) {
-	e := &engine{settings: s, hands: map[*hand]struct{}{}, over: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	e := &engine{settings: s, hands: map[*hand]struct{}{}, settlings: map[int64]bool{}, over: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1)}
 	e.loads = rand.Int64N(1 << 50) // not those of an earlier life of the same id
 	e.cond = sync.NewCond(&e.mu)
 	e.ripening = time.AfterFunc(time.Hour, e.ripened)

@@ -9,10 +9,9 @@ import (
 // hand is one message between being taken and being settled.
 type hand struct {
 	msg    Message
-	raw    string    // the bytes as the server gave them: the handler may write on msg's
-	due    time.Time // zero when it was not delayed
-	seq    int64     // in the order of taking
-	unread bool      // its attempts were not asked for yet
+	raw    string // the bytes as the server gave them: the handler may write on msg's
+	seq    int64  // in the order of taking
+	unread bool   // its attempts were not asked for yet
 	since  time.Time
 
 	// The rest is guarded by the engine's mutex.
@@ -21,7 +20,7 @@ type hand struct {
 	stamp   stamp // of the step that carries its acknowledgement
 	started time.Time
 	ctx     *handContext // the handler's
-	told    EventKind    // what its end will be called
+	done    bool         // its handler has finished well
 	err     error
 	took    time.Duration
 }
@@ -70,7 +69,7 @@ func (e *engine) hold(got []taken, now time.Time) []*hand {
 	hands := make([]*hand, len(got))
 	for i, t := range got {
 		e.serial++
-		h := &hand{raw: t.payload, due: t.due, seq: e.serial, since: now, unread: t.unread}
+		h := &hand{raw: t.payload, seq: e.serial, since: now, unread: t.unread}
 		h.msg = Message{
 			Payload: []byte(t.payload), Size: int64(len(t.payload)),
 			Place: t.place, Key: t.key, Score: t.score, Attempts: t.attempts, Reason: t.reason,

@@ -87,7 +87,7 @@ func (e *engine) finish(h *hand, err error, took time.Duration) bool {
 		e.notOurs(h)
 		e.nudge()
 	case err == nil:
-		h.told = EventDone
+		h.done = true
 		e.forget(h)
 		e.acknowledge(h)
 	default:
@@ -111,7 +111,7 @@ func (e *engine) forget(h *hand) {
 	e.mu.Lock()
 }
 
-// acknowledge ends a message that was handled well, or is to be removed: with the
+// acknowledge ends a message that was handled well: with the
 // next round trip, or at once where there is no backup list. The mutex is held.
 func (e *engine) acknowledge(h *hand) {
 	if e.backup == "" {
@@ -128,14 +128,9 @@ func (e *engine) acknowledge(h *hand) {
 
 // conclude ends a message in hand: it was acknowledged. The mutex is held.
 func (e *engine) conclude(h *hand) {
-	switch h.told {
-	case EventDropped:
-		e.count.dropped.Add(1)
-	default:
-		e.count.done.Add(1)
-	}
+	e.count.done.Add(1)
 	if e.feed.open() {
-		e.feed.tell(Event{Kind: h.told, Message: h.msg, Attempt: h.attempt(), Took: h.took, Err: h.err})
+		e.feed.tell(Event{Kind: EventDone, Message: h.msg, Attempt: h.attempt(), Took: h.took})
 	}
 	e.let(h)
 }
@@ -146,7 +141,7 @@ func (e *engine) notOurs(h *hand) {
 	e.count.notOurs.Add(1)
 	e.recheck = beatsMissed // after a failover the list is that of a moment ago
 	note := "its handler had not finished"
-	if h.told == EventDone {
+	if h.done {
 		note = "its handler had finished well"
 	}
 	e.feed.tell(Event{Kind: EventNotOurs, Message: h.msg, Attempt: h.attempt(), Took: h.took, Err: ErrNotOurs, Note: note})

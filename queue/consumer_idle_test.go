@@ -20,7 +20,7 @@ import (
 func TestAnIdleConsumerCostsNextToNothing(t *testing.T) {
 	t.Parallel()
 	var shifts []*shift
-	for _, pattern := range []queue.Pattern{queue.ListBlock, queue.ZsetScript, queue.LockRetry, queue.BackupList, queue.Pipeline} {
+	for _, pattern := range []queue.Pattern{queue.ListPoll, queue.ListBlock, queue.ZsetScript, queue.LockRetry, queue.Dispatch, queue.BackupList, queue.Pipeline} {
 		s := queuetest.Redis(t)
 		c, _ := open(t, s)
 		w := newShift(t, s, c, orders(), pattern)

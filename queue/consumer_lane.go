@@ -55,7 +55,9 @@ func (e *engine) next(lane int64) (acks []*hand, n int, ok bool) {
 			e.mu.Lock()
 			continue
 		}
-		n = e.room()
+		if n = e.room(); e.resting {
+			n = 0 // the lane that waits looks itself
+		}
 		if !e.doubt && e.worthIt(n) {
 			e.flying++
 			return e.load(lane), n, true
@@ -95,7 +97,7 @@ func (e *engine) load(lane int64) []*hand {
 
 // room is how many messages may be taken now. The mutex is held.
 func (e *engine) room() int {
-	if e.stopping.Err() != nil || e.resting {
+	if e.stopping.Err() != nil {
 		return 0
 	}
 	limit := e.window
@@ -286,27 +288,37 @@ func (e *engine) stopIfEmpty() {
 	}
 }
 
-// await waits for messages, in a blocking pop or as the pattern does. again is true
-// when a blocking pop has found nothing: then no look is needed, but the next pop.
+// await waits for messages, in a blocking pop or as the pattern does. again is true when
+// there are none: of all lanes only this one looks, then, and blocks or pauses once more.
 func (e *engine) await() (hands []*hand, again bool, err error) {
 	e.steps.RLock()
 	defer e.steps.RUnlock()
 	var h haul
 	if e.stopping.Err() == nil {
 		h, err = e.source.wait(e.stopping)
-		err = classify(err)
 	}
+	if n := e.roomNow(); err == nil && !h.none && len(h.got) == 0 && n > 0 {
+		h, err = e.source.take(e.calls, nil, n)
+		e.count.looks.Add(1)
+	}
+	err = classify(err)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	again = h.blocked && err == nil && len(h.got) == 0 && e.stopping.Err() == nil && !e.doubt && e.lost == nil
+	again = err == nil && len(h.got) == 0 && h.wasted == 0 && e.stopping.Err() == nil && !e.doubt && e.lost == nil
 	e.resting = again
-	if h.blocked && err == nil {
+	if err == nil {
 		e.troubles = 0
 	}
 	if errors.Is(err, ErrUnknownOutcome) && e.own {
 		e.doubt = true // it may have taken a message
 	}
 	return e.received(h), again, err
+}
+
+func (e *engine) roomNow() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.room()
 }
 
 // deal gives messages to workers, or handles them in this lane. It returns false when a

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -422,5 +423,79 @@ func TestAFailover(t *testing.T) {
 	t.Logf("%+v, %d answers lost", o, w.unknown())
 	if o.lost > 0 || o.left > 0 {
 		t.Errorf("%+v", o)
+	}
+}
+
+// Of two equal messages in hand one fails, and the answer to putting it off is lost: asked
+// again, the server must not take the other one's copy for it.
+func TestALostAnswerSettlesOneOfTwoEqualMessages(t *testing.T) {
+	t.Parallel()
+	for _, how := range []struct {
+		name    string
+		verdict func(error) error
+		delayed int64
+	}{
+		{"retried", func(err error) error { return err }, 1},
+		{"deferred", func(err error) error { return queue.Defer(time.Hour, err) }, 1},
+		{"dropped", queue.Drop, 0},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			t.Parallel()
+			w, p := proxied(t, "equal", queue.Pipeline)
+			failed, second := make(chan struct{}), make(chan struct{})
+			var calls atomic.Int64
+			con := w.hire(func(con *queue.Consumer) {
+				con.Concurrency, con.Heartbeat = 2, time.Minute // no comparison but the lost answer's
+				con.Retry = queue.Retry{Base: time.Hour, Max: time.Hour}
+				con.Handler = func(_ context.Context, m queue.Message) error {
+					if string(m.Payload) == "warm" {
+						return how.verdict(errors.New("makes the script known"))
+					}
+					if calls.Add(1) == 1 {
+						<-second
+						return how.verdict(errors.New("no-luck"))
+					}
+					close(second)
+					<-failed
+					return nil
+				}
+			})
+			enqueue := func(payloads ...string) {
+				for _, payload := range payloads {
+					if err := w.s.Client.LPush(t.Context(), w.q.Ready, payload).Err(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			settled := func(st queue.ConsumerStats) int64 { return st.Retried + st.Deferred + st.Dropped }
+			enqueue("warm")
+			eventually(t, func() bool { return settled(con.Stats()) == 1 })
+			// No request of a retry but this one has the reason in it; of the others the payload must do.
+			marker := "no-luck"
+			if how.name != "retried" {
+				marker = "same\r\n$40" // followed by its digest
+			}
+			p.CutAfterRequest(marker)
+			enqueue("same", "same")
+			eventually(t, func() bool { return settled(con.Stats()) == 2 })
+			close(failed)
+			eventually(t, func() bool { return con.Stats().InHand == 0 })
+
+			st := con.Stats()
+			if st.Errors == 0 {
+				t.Error("no answer was lost: the test shows nothing")
+			}
+			if st.Done != 1 || st.NotOurs != 0 {
+				t.Errorf("done %d, taken by others %d", st.Done, st.NotOurs)
+			}
+			for key, want := range map[string]int64{w.q.Ready: 0, w.q.BackupKey(st.ID): 0} {
+				if n := w.s.Client.LLen(t.Context(), key).Val(); n != want {
+					t.Errorf("%s holds %d, want %d", key, n, want)
+				}
+			}
+			if n := w.s.Client.ZCard(t.Context(), w.q.Delayed).Val(); n != 2*how.delayed {
+				t.Errorf("%d delayed, want %d", n, 2*how.delayed)
+			}
+		})
 	}
 }

@@ -125,7 +125,8 @@ func (e *engine) carryOut(h *hand, as handState, end ending) bool {
 	if end.meta != "" && end.meta != "forget" {
 		e.failures.Store(true) // before anybody may take it again
 	}
-	again := false
+	free := e.stampSettling(h)
+	defer free()
 	for {
 		// What the answer says is taken in before anybody may compare hands and server.
 		e.steps.RLock()
@@ -133,19 +134,37 @@ func (e *engine) carryOut(h *hand, as handState, end ending) bool {
 			e.steps.RUnlock()
 			return true
 		}
-		reply, err := e.askSettle(e.calls, h, end, again)
+		reply, err := e.askSettle(e.calls, h, end)
 		if err == nil {
-			e.carriedOut(h, end, reply, again)
+			e.carriedOut(h, end, reply)
 		}
 		e.steps.RUnlock()
 		if err == nil {
 			return true
 		}
-		again = again || errors.Is(err, ErrUnknownOutcome)
 		if e.forsaken() {
 			return false
 		}
 		e.trouble(err)
+	}
+}
+
+// stampSettling gives a settling its number, and a field of the stamps that no other
+// settling has until free is called.
+func (e *engine) stampSettling(h *hand) (free func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	slot := int64(1)
+	for e.settlings[slot] {
+		slot++
+	}
+	e.settlings[slot] = true
+	e.loads++
+	h.stamp = stamp{-slot, e.loads} // lanes count upwards
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.settlings, slot)
 	}
 }
 
@@ -164,8 +183,8 @@ func (e *engine) forsaken() bool {
 }
 
 // carriedOut takes in the answer of a settle.
-func (e *engine) carriedOut(h *hand, end ending, reply []any, again bool) {
-	if textAt(reply, 0) == "gone" && !again {
+func (e *engine) carriedOut(h *hand, end ending, reply []any) {
+	if textAt(reply, 0) == "gone" {
 		e.mu.Lock()
 		e.notOurs(h)
 		e.cond.Broadcast()
@@ -210,7 +229,7 @@ func (e *engine) told(h *hand, end ending, ev Event) {
 }
 
 // askSettle runs the script that puts a message where it goes.
-func (e *engine) askSettle(ctx context.Context, h *hand, end ending, again bool) ([]any, error) {
+func (e *engine) askSettle(ctx context.Context, h *hand, end ending) ([]any, error) {
 	q := e.queue
 	if !e.takesDelayed() {
 		q.Delayed = ""
@@ -222,7 +241,7 @@ func (e *engine) askSettle(ctx context.Context, h *hand, end ending, again bool)
 			has += p.letter
 		}
 	}
-	keys = append(keys, q.MetaKey())
+	keys = append(keys, q.MetaKey(), q.stampsKey(e.id))
 	side := 1
 	switch {
 	case e.backup == "":
@@ -235,7 +254,7 @@ func (e *engine) askSettle(ctx context.Context, h *hand, end ending, again bool)
 		how, when = "at", string(end.score)
 	}
 	reply, err := e.call(ctx, scriptSettle, keys, h.raw, digestOf(h.raw), has, side, end.to, how, when,
-		q.Unit.scriptName(), string(q.PushEnd()), end.meta, flag(again))
+		q.Unit.scriptName(), string(q.PushEnd()), end.meta, h.stamp.lane, h.stamp.step)
 	if err != nil {
 		return nil, classify(err)
 	}

@@ -25,11 +25,11 @@ type source interface {
 
 // haul is what a round trip brought.
 type haul struct {
-	got     []taken
-	ran     bool  // the acknowledgements were carried out, whatever became of the rest
-	missed  []int // positions of the acknowledged that were not there
-	blocked bool  // a blocking pop: what it did not find is not there
-	wasted  int   // messages that another one was faster with
+	got    []taken
+	ran    bool  // the acknowledgements were carried out, whatever became of the rest
+	missed []int // positions of the acknowledged that were not there
+	none   bool  // by wait: there is nothing to take, no look is needed
+	wasted int   // messages that another one was faster with
 }
 
 // taken is one message as it comes from the server.
@@ -117,7 +117,7 @@ func (s *popSource) wait(ctx context.Context) (haul, error) {
 	defer done()
 	got, err := pop(blocking, blockFor, s.e.queue.Ready).Result()
 	if err != nil || len(got) != 2 {
-		return haul{blocked: errors.Is(err, redis.Nil)}, err
+		return haul{none: errors.Is(err, redis.Nil)}, err
 	}
 	return haul{got: []taken{s.popped(ctx, got[1])}}, nil
 }
@@ -244,7 +244,7 @@ func (s *claimSource) take(ctx context.Context, _ []*hand, n int) (haul, error) 
 func (s *claimSource) wait(ctx context.Context) (haul, error) {
 	if s.e.idle.Sleep > 0 {
 		s.e.pause(ctx, s.e.idle.Sleep)
-		return haul{}, nil
+		return haul{none: !s.e.mayBeDue()}, nil
 	}
 	s.e.mu.Lock()
 	next := s.next
@@ -375,7 +375,7 @@ func (s *listSource) wait(ctx context.Context) (haul, error) {
 			s.e.noBLMove.Store(true)
 			return haul{}, nil
 		}
-		return haul{blocked: errors.Is(err, redis.Nil)}, err
+		return haul{none: errors.Is(err, redis.Nil)}, err
 	}
 	got := s.takenOf([]any{payload}, nil)
 	s.e.readPast(ctx, &got[0])

@@ -3,21 +3,15 @@ package queue_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"time"
 
 	"redq/queue"
 )
 
 func ExampleClient_EnqueueAll() {
-	url, stop := exampleServer()
+	c, stop := exampleClient()
 	defer stop()
 	ctx := context.Background()
-	c, err := queue.Open(ctx, queue.Options{URL: url})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
 
 	q := queue.Named("orders")
 	q.Stats = q.StatsKey() // count what is enqueued in orders:stats
@@ -38,14 +32,9 @@ func ExampleClient_EnqueueAll() {
 }
 
 func ExampleClient_Schedule() {
-	url, stop := exampleServer()
+	c, stop := exampleClient()
 	defer stop()
 	ctx := context.Background()
-	c, err := queue.Open(ctx, queue.Options{URL: url})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
 
 	q := queue.Named("reminders")
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -56,14 +45,9 @@ func ExampleClient_Schedule() {
 }
 
 func ExampleClient_ScheduleAll() {
-	url, stop := exampleServer()
+	c, stop := exampleClient()
 	defer stop()
 	ctx := context.Background()
-	c, err := queue.Open(ctx, queue.Options{URL: url})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
 
 	q := queue.Named("reminders")
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -50,14 +50,9 @@ func Example() {
 }
 
 func ExampleClient_Enqueue_delayed() {
-	url, stop := exampleServer()
+	c, stop := exampleClient()
 	defer stop()
 	ctx := context.Background()
-	c, err := queue.Open(ctx, queue.Options{URL: url})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
 
 	q := queue.Queue{Name: "reminders", Delayed: "reminders", Unit: queue.Seconds}
 	at := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -74,14 +69,9 @@ func ExampleClient_Enqueue_delayed() {
 }
 
 func ExampleClient_Redrive() {
-	url, stop := exampleServer()
+	c, stop := exampleClient()
 	defer stop()
 	ctx := context.Background()
-	c, err := queue.Open(ctx, queue.Options{URL: url})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
 
 	// A consumer has taken this message and died.
 	work := queue.Queue{Name: "orders", Ready: "orders:backup"}

@@ -57,7 +57,8 @@ func (q Queue) ConsumersKey() string { return q.base() + ":consumers" }
 func (q Queue) ConsumerKey(id string) string { return q.base() + ":consumer:" + id }
 
 // stampsKey is the key of a hash in which a consumer's steps leave their numbers: lane to
-// the last step that has acknowledged something. It expires a day after its last new lane.
+// the last step that has acknowledged something, and, below zero, the last settling in that place. Whose
+// answer is lost finds out there whether it arrived. It expires a day after its last new field.
 func (q Queue) stampsKey(id string) string { return q.ConsumerKey(id) + ":stamps" }
 
 // BackupKey returns the key of a consumer's own backup list.

@@ -42,14 +42,7 @@ func (p painter) noConsumers(w int) []string {
 	case q.Name != "":
 		next = "c starts one on " + name(q.Name) + "."
 	}
-	out := []string{""}
-	for _, s := range wrap(text, w-2*nothingInset) {
-		out = append(out, blanks(nothingInset)+s)
-	}
-	for _, s := range wrap(next, w-2*nothingInset) {
-		out = append(out, blanks(nothingInset)+p.Muted.Paint(s))
-	}
-	return out
+	return p.nothing(text, next, w)
 }
 
 // stateGlyph is the sign of a consumer's state in its colour.

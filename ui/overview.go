@@ -193,6 +193,11 @@ func (p painter) nothingShown(w int) []string {
 		text = "No queues among " + plural(p.m.Discovery.Scanned, "key", "keys") + " of this database."
 		next = "Queues are lists, and sorted sets whose scores look like times. R looks again; --queue names one by hand."
 	}
+	return p.nothing(text, next, w)
+}
+
+// nothing is what stands in place of an empty table: why, and what to do.
+func (p painter) nothing(text, next string, w int) []string {
 	out := []string{""}
 	for _, s := range wrap(text, w-2*nothingInset) {
 		out = append(out, blanks(nothingInset)+s)
