@@ -31,6 +31,8 @@ type Consumer struct {
 	Concurrency int
 	// Batch is how many messages are taken in one round trip at most; 0 means 200 for
 	// Pipeline, 100 for ZsetScript and 1 for the others, which take one at a time by their nature.
+	// With batches, Concurrency plus four batches are in hand at most, and no more than
+	// are handled in about 50 ms, so that other consumers get theirs.
 	Batch int
 	// TimeLimit ends the context of a handler that takes longer; one that does not return
 	// soon after is left behind and its message fails. 0 means 10 minutes, negative none.

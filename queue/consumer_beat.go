@@ -194,7 +194,7 @@ func (e *engine) inspect(known bool) {
 	e.mu.Lock()
 	reason := e.own && (!known || e.recheck > 0)
 	e.recheck = max(0, e.recheck-1)
-	for h := range e.hands {
+	for h := range e.hands.all() {
 		reason = reason || h.state == running && time.Since(h.started) > e.heartbeat
 	}
 	e.doubt = e.doubt || reason
@@ -210,7 +210,7 @@ func (e *engine) inspect(known bool) {
 func (e *engine) reviveCrashed() {
 	e.mu.Lock()
 	var back []*hand
-	for h := range e.hands {
+	for h := range e.hands.all() {
 		if h.state == crashed && time.Since(h.started) > beatsMissed*e.heartbeat {
 			e.become(h, settling)
 			h.err = errWorkerDied

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -20,7 +21,7 @@ func (e *engine) compare() {
 		e.mu.Unlock()
 		return
 	}
-	hands := e.sorted()
+	hands := slices.Collect(e.hands.all())
 	e.mu.Unlock()
 
 	there, err := e.backupCopies(e.calls, hands)
@@ -75,7 +76,7 @@ func (e *engine) backupCopies(ctx context.Context, hands []*hand) (map[string]in
 // anybody's knowledge. The mutex is held.
 func (e *engine) reconcile(hands []*hand, there map[string]int, arrived map[string]string) []*hand {
 	for _, h := range hands { // what is certainly in hand has the first claim on the copies
-		if _, still := e.hands[h]; still && h.state != unsure && !h.settled(arrived) {
+		if h.state != closed && h.state != unsure && !h.settled(arrived) {
 			there[h.raw]--
 		}
 	}
@@ -91,16 +92,21 @@ func (e *engine) reconcile(hands []*hand, there map[string]int, arrived map[stri
 			e.conclude(h)
 		}
 	}
-	var orphans []taken
+	var orphans []string
 	for payload, n := range there {
 		for ; n < 0; n++ {
 			e.missing(hands, payload)
 		}
 		for ; n > 0 && e.own; n-- {
-			orphans = append(orphans, taken{payload: payload, place: Backup, key: e.backup, unread: true})
+			orphans = append(orphans, payload)
 		}
 	}
-	return e.hold(orphans, time.Now())
+	found := newHands(len(orphans), func(i int) string { return orphans[i] })
+	for _, h := range found {
+		h.unread = true
+	}
+	e.hold(found, time.Now())
+	return found
 }
 
 // stamp is the number of a step, and of the lane that made it; or of a settling, and its

@@ -264,10 +264,10 @@ func TestKillLosesAtMostWhatIsInHand(t *testing.T) {
 		{queue.ListBlock, 4, 1, 4, false},
 		{queue.ListBlock, 1, 1, 1, false},
 		{queue.ZsetRace, 4, 1, 4, false},
-		{queue.ZsetScript, 4, 20, 4 + 3*20, false},
+		{queue.ZsetScript, 4, 20, 4 + 4*20, false},
 		{queue.Dispatch, 4, 1, 4, false},
 		{queue.BackupList, 4, 1, 4, true},
-		{queue.BackupList, 4, 20, 4 + 3*20, true},
+		{queue.BackupList, 4, 20, 4 + 4*20, true},
 	}
 	s := queuetest.Redis(t)
 	c := reader(t, s.URL)

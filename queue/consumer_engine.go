@@ -55,12 +55,12 @@ type engine struct {
 	cond      *sync.Cond // lanes wait on it
 	jobs      *sync.Cond // workers wait on it
 	line      []*hand    // waits for a worker
-	hands     map[*hand]struct{}
+	hands     hands
 	acks      []*hand
-	fallen    int // crashed ones among hands
-	serial    int64
+	fallen    int            // crashed ones among hands
 	live      int            // lanes that have not ended
 	flying    int            // lanes on a round trip
+	asking    int            // how many messages these may bring
 	settlings map[int64]bool // places of the stamps in use
 	laden     bool           // one of them carries acknowledgements
 	loads     int64
@@ -83,11 +83,11 @@ type engine struct {
 
 // newEngine makes ready what Run needs.
 func newEngine(ctx context.Context, s settings) (*engine, error) {
-	e := &engine{settings: s, hands: map[*hand]struct{}{}, settlings: map[int64]bool{}, over: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	e := &engine{settings: s, settlings: map[int64]bool{}, over: make(chan struct{}), ended: make(chan struct{}), wake: make(chan struct{}, 1)}
 	e.loads = rand.Int64N(1 << 50) // not those of an earlier life of the same id
 	e.cond = sync.NewCond(&e.mu)
 	e.ripening = time.AfterFunc(time.Hour, e.ripened)
-	e.lanes, e.window = 2, s.concurrency+2*s.batch
+	e.lanes, e.window = 2, s.concurrency+4*s.batch
 	if e.inline() {
 		e.lanes, e.window = s.concurrency, s.concurrency
 	}
@@ -224,14 +224,14 @@ func (e *engine) end() error {
 func (e *engine) left() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.hands)
+	return e.hands.n
 }
 
 // halt is called once when a stop was asked: it wakes everything that waits.
 func (e *engine) halt() {
 	e.mu.Lock()
 	e.asked = time.Now()
-	inHand := len(e.hands)
+	inHand := e.hands.n
 	e.cond.Broadcast()
 	e.mu.Unlock()
 	e.feed.tell(Event{Kind: EventStopping, Count: inHand})
@@ -286,7 +286,7 @@ func (e *engine) complain(err error) time.Duration {
 	}
 	lasts := time.Since(e.since)
 	if patience := max(e.client.patience(), leastPatience); !e.asked.IsZero() && min(lasts, time.Since(e.asked)) > patience && !e.busy() {
-		e.lost = lostError(len(e.hands), err)
+		e.lost = lostError(e.hands.n, err)
 		e.cond.Broadcast()
 	}
 	e.mu.Unlock()
@@ -304,7 +304,7 @@ func lostError(inHand int, err error) error {
 
 // busy reports whether a handler runs. The mutex is held.
 func (e *engine) busy() bool {
-	for h := range e.hands {
+	for h := range e.hands.all() {
 		if h.state == running {
 			return true
 		}

@@ -12,16 +12,16 @@ import (
 // handler took so long that somebody else has settled the message and does this worker's job.
 func (e *engine) handle(h *hand) bool {
 	e.mu.Lock()
-	begun := e.start(h)
+	begun := e.start(h, time.Now())
 	e.mu.Unlock()
 	if !begun {
 		return true
 	}
 	err := e.attempt(h)
-	took := time.Since(h.started)
+	now := time.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.finish(h, err, took)
+	return e.finish(h, err, now)
 }
 
 // handleAside handles a message in a goroutine that is neither worker nor lane, and so
@@ -35,12 +35,17 @@ func (e *engine) handleAside(h *hand) {
 
 // start marks a message as being handled; false when it is not to be handled any more.
 // The mutex is held.
-func (e *engine) start(h *hand) bool {
+func (e *engine) start(h *hand, now time.Time) bool {
 	if h.state != waiting || e.stopping.Err() != nil {
 		return false // a stop gives back what nobody has begun
 	}
-	h.state, h.started = running, time.Now()
-	h.ctx = &handContext{base: e.base} // another one when it was put off and is handled again
+	h.state, h.started = running, now
+	if h.ctx == nil {
+		h.ctx = &h.firstCtx
+	} else {
+		h.ctx = new(handContext) // it was put off: a goroutine may still hold the first
+	}
+	h.ctx.base = e.base
 	if e.timeLimit > 0 {
 		h.ctx.deadline = h.started.Add(e.timeLimit)
 	}
@@ -61,9 +66,9 @@ func (e *engine) attempt(h *hand) (err error) {
 		}
 	}()
 	if e.lock != nil {
-		err = e.withLock(h.ctx, h, func(ctx context.Context) error { return e.handler(ctx, h.msg) })
+		err = e.withLock(h.ctx, h, func(ctx context.Context) error { return e.handler(ctx, e.message(h)) })
 	} else {
-		err = e.handler(h.ctx, h.msg)
+		err = e.handler(h.ctx, e.message(h))
 	}
 	returned = true
 	return err
@@ -71,11 +76,11 @@ func (e *engine) attempt(h *hand) (err error) {
 
 // finish settles a message whose handler has returned, or is not waited for any
 // longer. It returns false when that was done already. The mutex is held, but not while the server is asked.
-func (e *engine) finish(h *hand, err error, took time.Duration) bool {
+func (e *engine) finish(h *hand, err error, now time.Time) bool {
 	if h.state != running {
 		return false
 	}
-	h.took, h.err = took, err
+	h.took, h.err = now.Sub(h.started), err
 	cause := h.ctx.end(nil)
 	if errors.Is(cause, ErrTimeLimit) && errors.Is(h.err, context.Canceled) {
 		h.err = ErrTimeLimit // says more than what the handler passed on
@@ -102,7 +107,7 @@ func (e *engine) finish(h *hand, err error, took time.Duration) bool {
 // forget removes what is known of the failed attempts of a message that was handled
 // well, where no acknowledgement does that. The mutex is held, but not while the server is asked.
 func (e *engine) forget(h *hand) {
-	if e.backup != "" || h.msg.Attempts == 0 {
+	if e.backup != "" || h.attempts == 0 {
 		return
 	}
 	h.state = acking
@@ -130,7 +135,7 @@ func (e *engine) acknowledge(h *hand) {
 func (e *engine) conclude(h *hand) {
 	e.count.done.Add(1)
 	if e.feed.open() {
-		e.feed.tell(Event{Kind: EventDone, Message: h.msg, Attempt: h.attempt(), Took: h.took})
+		e.feed.tell(Event{Kind: EventDone, Message: e.message(h), Attempt: h.attempt(), Took: h.took})
 	}
 	e.let(h)
 }
@@ -144,7 +149,7 @@ func (e *engine) notOurs(h *hand) {
 	if h.done {
 		note = "its handler had finished well"
 	}
-	e.feed.tell(Event{Kind: EventNotOurs, Message: h.msg, Attempt: h.attempt(), Took: h.took, Err: ErrNotOurs, Note: note})
+	e.feed.tell(Event{Kind: EventNotOurs, Message: e.message(h), Attempt: h.attempt(), Took: h.took, Err: ErrNotOurs, Note: note})
 	e.let(h)
 }
 
@@ -161,7 +166,7 @@ func (e *engine) keeper(ctx context.Context) {
 		wait = e.timeLimit
 		var late []*hand
 		e.mu.Lock()
-		for h := range e.hands {
+		for h := range e.hands.all() {
 			if h.state != running {
 				continue
 			}
@@ -187,7 +192,7 @@ func (e *engine) keeper(ctx context.Context) {
 func (e *engine) leaveBehind(h *hand, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.finish(h, err, time.Since(h.started)) {
+	if !e.finish(h, err, time.Now()) {
 		return
 	}
 	switch {

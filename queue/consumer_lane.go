@@ -60,6 +60,7 @@ func (e *engine) next(lane int64) (acks []*hand, n int, ok bool) {
 		}
 		if !e.doubt && e.worthIt(n) {
 			e.flying++
+			e.asking += n
 			return e.load(lane), n, true
 		}
 		if e.settled() {
@@ -102,15 +103,19 @@ func (e *engine) room() int {
 	}
 	limit := e.window
 	if !e.inline() {
-		limit = e.pace.allows(time.Now(), e.concurrency, e.window, e.count.taken.Load()-int64(len(e.hands)))
+		limit = e.pace.allows(time.Now(), e.concurrency, e.window, e.count.taken.Load()-int64(e.hands.n))
 	}
-	n := min(e.batch, limit-len(e.hands)+e.fallen+len(e.acks))
+	n := limit - e.asking - e.hands.n + e.fallen
+	if !e.laden {
+		n += len(e.acks) // they go with the next round trip
+	}
+	n = min(n, e.batch)
 	if e.inline() {
 		n = min(n, 1)
 	}
 	if e.most > 0 {
-		n = int(min(int64(n), e.most-e.count.taken.Load()-int64(e.flying*e.batch)))
-		if e.flying == 0 && e.count.taken.Load() >= e.most && len(e.hands) == e.fallen {
+		n = int(min(int64(n), e.most-e.count.taken.Load()-int64(e.asking)))
+		if e.flying == 0 && e.count.taken.Load() >= e.most && e.hands.n == e.fallen {
 			e.stop()
 		}
 	}
@@ -159,11 +164,11 @@ func (e *engine) ripened() {
 
 // settled reports whether a stop was asked and nothing is in hand any more. The mutex is held.
 func (e *engine) settled() bool {
-	return e.stopping.Err() != nil && e.flying == 0 && !e.resting && len(e.hands) == e.fallen
+	return e.stopping.Err() != nil && e.flying == 0 && !e.resting && e.hands.n == e.fallen
 }
 
 func (e *engine) hasWaiting() bool {
-	for h := range e.hands {
+	for h := range e.hands.all() {
 		if h.state == waiting {
 			return true
 		}
@@ -177,6 +182,7 @@ func (e *engine) landed(acks []*hand, n int, h haul, err error) []*hand {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.flying--
+	e.asking -= n
 	if len(acks) > 0 {
 		e.laden = false
 	}
@@ -208,20 +214,20 @@ func (e *engine) landed(acks []*hand, n int, h haul, err error) []*hand {
 func (e *engine) received(h haul) []*hand {
 	now := time.Now()
 	e.count.wasted.Add(int64(h.wasted))
-	hands := e.hold(h.got, now)
-	if len(hands) > 0 {
+	e.hold(h.got, now)
+	if len(h.got) > 0 {
 		e.empties, e.idleTold, e.lastTaken = 0, false, now
 	}
-	for i, t := range h.got {
-		if t.delayed {
+	for _, t := range h.got {
+		if !t.due.IsZero() {
 			e.lates.add(t.late)
 		}
 		if e.feed.open() {
-			e.feed.tell(Event{Kind: EventTaken, Time: now, Message: hands[i].msg, Attempt: hands[i].attempt(), Late: t.late, Due: t.due})
+			e.feed.tell(Event{Kind: EventTaken, Time: now, Message: e.message(t), Attempt: t.attempt(), Late: t.late, Due: t.due})
 		}
 	}
 	e.cond.Broadcast()
-	return hands
+	return h.got
 }
 
 // acknowledged ends messages whose acknowledgement was answered. The mutex is held.
@@ -247,7 +253,7 @@ func (e *engine) rest() []*hand {
 		e.mu.Unlock()
 		return nil
 	}
-	if e.most > 0 && e.count.taken.Load()+int64(e.flying*e.batch) >= e.most {
+	if e.most > 0 && e.count.taken.Load()+int64(e.asking) >= e.most {
 		e.mu.Unlock()
 		return nil
 	}
@@ -278,7 +284,7 @@ func (e *engine) stopIfEmpty() {
 	for (e.flying > 0 || len(e.acks) > 0) && !e.abandoned && e.lost == nil {
 		e.cond.Wait() // for what the others bring and acknowledge
 	}
-	alone := len(e.hands) == e.fallen
+	alone := e.hands.n == e.fallen
 	e.mu.Unlock()
 	if !alone {
 		return
@@ -349,6 +355,7 @@ func (e *engine) lineUp(hands []*hand) {
 // worker handles what the lanes have taken. A message is ended and the next one begun
 // under one hold of the mutex, where all workers meet.
 func (e *engine) worker() {
+	now := time.Now()
 	e.mu.Lock() // not unlocked by a defer: a handler may end this goroutine while it is not held
 	for {
 		for len(e.line) == 0 {
@@ -357,19 +364,23 @@ func (e *engine) worker() {
 				return
 			}
 			e.jobs.Wait()
+			now = time.Now()
 		}
 		h := e.line[0]
 		e.line[0], e.line = nil, e.line[1:]
-		if !e.start(h) {
+		if !e.start(h, now) {
 			continue
 		}
 		e.mu.Unlock()
 		err := e.attempt(h)
-		took := time.Since(h.started)
+		now = time.Now() // the next one begins when this one ends
 		e.mu.Lock()
-		if !e.finish(h, err, took) {
+		if !e.finish(h, err, now) {
 			e.mu.Unlock()
 			return
+		}
+		if err != nil {
+			now = time.Now() // the server was asked meanwhile
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (l *Lock) withDefaults(q Queue) (Lock, error) {
 
 // withLock runs do while the message's lock is held.
 func (e *engine) withLock(ctx context.Context, h *hand, do func(context.Context) error) error {
-	key, token := e.lock.Key(h.msg), rand.Text()
+	key, token := e.lock.Key(e.message(h)), rand.Text()
 	if err := e.obtain(ctx, key, token); err != nil {
 		return err
 	}

@@ -28,8 +28,10 @@ type settings struct {
 	most        int64
 	events      func(Event)
 
-	backup string // where messages in hand lie; "" in a pattern without a backup list
-	own    bool   // the backup list is this consumer's alone
+	backup  string // where messages in hand lie; "" in a pattern without a backup list
+	own     bool   // the backup list is this consumer's alone
+	from    Place  // as handlers see it: backup, or where the message was before it was taken
+	fromKey string
 }
 
 // mostBatch is below what Lua's unpack and a moment of the server can bear.
@@ -112,6 +114,11 @@ func (s *settings) place() error {
 		s.backup = s.queue.Backups[0]
 	case s.pattern == Pipeline, s.pattern == LockRetry && from == Ready:
 		s.backup, s.own = s.queue.BackupKey(s.id), true
+	}
+	if s.from, s.fromKey = from, s.backup; s.backup != "" {
+		s.from = Backup
+	} else {
+		s.fromKey = s.queue.Keys(from)[0]
 	}
 	keys := []string{s.queue.base(), s.queue.MetaKey(), s.queue.ConsumersKey()}
 	for _, p := range []Place{Ready, Delayed, Dead} {

@@ -39,7 +39,7 @@ func (e *engine) endingOf(h *hand, err error) ending {
 		return ending{kind: EventKept, reason: err}
 	}
 	if h.unread {
-		h.msg.Attempts, h.msg.Reason = e.pastOf(e.calls, h.raw)
+		h.attempts, h.reason = e.pastOf(e.calls, h.raw)
 	}
 	if failed := h.attempt(); failed < e.retry.Limit {
 		return ending{kind: EventRetried, to: "delayed", after: e.retry.again(failed), meta: reasonOf(err), reason: err}
@@ -76,7 +76,7 @@ func (e *engine) settle(h *hand) {
 		var said *verdict
 		if !errors.As(h.err, &said) {
 			e.count.failed.Add(1)
-			e.feed.tell(Event{Kind: EventFailed, Message: h.msg, Attempt: h.attempt(), Took: h.took, Err: h.err})
+			e.feed.tell(Event{Kind: EventFailed, Message: e.message(h), Attempt: h.attempt(), Took: h.took, Err: h.err})
 		}
 	}
 	switch {
@@ -224,7 +224,7 @@ func (e *engine) told(h *hand, end ending, ev Event) {
 	if counter := e.count.of(end.kind); counter != nil {
 		counter.Add(1)
 	}
-	ev.Kind, ev.Message, ev.Attempt, ev.Err = end.kind, h.msg, h.attempt(), end.reason
+	ev.Kind, ev.Message, ev.Attempt, ev.Err = end.kind, e.message(h), h.attempt(), end.reason
 	e.feed.tell(ev)
 }
 
@@ -278,9 +278,12 @@ func (e *engine) giveBack(these which) { e.putBack(e.takeBack(these)) }
 func (e *engine) takeBack(these which) []*hand {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	back := slices.DeleteFunc(e.sorted(), func(h *hand) bool { return !these(h) })
-	for _, h := range back {
-		h.state = returning
+	var back []*hand
+	for h := range e.hands.all() {
+		if these(h) {
+			h.state = returning
+			back = append(back, h)
+		}
 	}
 	return back
 }
@@ -289,8 +292,8 @@ func (e *engine) takeBack(these which) []*hand {
 func (e *engine) putBack(back []*hand) {
 	for _, h := range slices.Backward(back) {
 		end := ending{kind: EventReturned, to: "front"}
-		if h.msg.Place == Delayed {
-			end.to, end.score = "delayed", h.msg.Score
+		if e.from == Delayed {
+			end.to, end.score = "delayed", h.score
 		}
 		if !e.carryOut(h, returning, end) {
 			return // the server does not answer: no use to ask for the others

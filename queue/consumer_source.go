@@ -25,28 +25,14 @@ type source interface {
 
 // haul is what a round trip brought.
 type haul struct {
-	got    []taken
+	got    []*hand
 	ran    bool  // the acknowledgements were carried out, whatever became of the rest
 	missed []int // positions of the acknowledged that were not there
 	none   bool  // by wait: there is nothing to take, no look is needed
 	wasted int   // messages that another one was faster with
 }
 
-// taken is one message as it comes from the server.
-type taken struct {
-	payload  string
-	place    Place
-	key      string
-	score    Score
-	due      time.Time
-	late     time.Duration
-	delayed  bool // late is known
-	attempts int
-	reason   string
-	unread   bool // attempts were not asked for
-}
-
-// batchBudget is after how many bytes a batch is full.
+// takeBudget is after how many bytes a batch is full.
 const takeBudget = 4 << 20
 
 // blockFor is how long a blocking pop waits. Whole seconds only below 7.0, and not for
@@ -119,13 +105,13 @@ func (s *popSource) wait(ctx context.Context) (haul, error) {
 	if err != nil || len(got) != 2 {
 		return haul{none: errors.Is(err, redis.Nil)}, err
 	}
-	return haul{got: []taken{s.popped(ctx, got[1])}}, nil
+	return haul{got: []*hand{s.popped(ctx, got[1])}}, nil
 }
 
-func (s *popSource) popped(ctx context.Context, payload string) taken {
-	t := taken{payload: payload, place: Ready, key: s.e.queue.Ready}
-	s.e.readPast(ctx, &t)
-	return t
+func (s *popSource) popped(ctx context.Context, payload string) *hand {
+	h := newHand(payload)
+	s.e.readPast(ctx, h)
+	return h
 }
 
 func (s *popSource) empty(ctx context.Context) (bool, error) { return s.e.nothingReady(ctx) }
@@ -169,8 +155,9 @@ func (s *raceSource) take(ctx context.Context, _ []*hand, n int) (haul, error) {
 		case removed == 0:
 			h.wasted++
 		default:
-			t := s.e.delayedTaken(member, score, now)
-			s.e.readPast(ctx, &t)
+			t := newHand(member)
+			s.e.wasDelayed(t, score, now)
+			s.e.readPast(ctx, t)
 			h.got = append(h.got, t)
 		}
 	}
@@ -204,13 +191,13 @@ func latestScore(u Unit, t time.Time) Score {
 	return u.Score(t.Truncate(grain))
 }
 
-// delayedTaken is a member of the sorted set that was taken at an instant of the server's clock.
-func (e *engine) delayedTaken(payload string, score Score, now time.Time) taken {
-	t := taken{payload: payload, place: Delayed, key: e.queue.Delayed, score: score}
+// wasDelayed notes the score of a message that was taken from the sorted set, at an
+// instant of the server's clock.
+func (e *engine) wasDelayed(h *hand, score Score, now time.Time) {
+	h.score = score
 	if due, ok := e.queue.Unit.Time(score); ok {
-		t.due, t.late, t.delayed = due, now.Sub(due), true
+		h.wasDue(due, now)
 	}
-	return t
 }
 
 // claimSource finds and removes in one script: P4 and P6, and P5 without a ready list.
@@ -229,16 +216,15 @@ func (s *claimSource) take(ctx context.Context, _ []*hand, n int) (haul, error) 
 	}
 	now := s.e.clock.set(textAt(reply, 4))
 	pairs, failures := arrayAt(reply, 1), arrayAt(reply, 2)
-	var h haul
-	for i := 0; i+1 < len(pairs); i += 2 {
-		t := s.e.delayedTaken(textAt(pairs, i), Score(textAt(pairs, i+1)), now)
-		t.attempts, t.reason, _ = parseFailure(textAt(failures, i/2))
-		h.got = append(h.got, t)
+	got := newHands(len(pairs)/2, func(i int) string { return textAt(pairs, 2*i) })
+	for i, h := range got {
+		s.e.wasDelayed(h, Score(textAt(pairs, 2*i+1)), now)
+		h.attempts, h.reason, _ = parseFailure(textAt(failures, i))
 	}
 	s.e.mu.Lock()
 	s.next = s.e.dueTime(Score(textAt(reply, 3)), now)
 	s.e.mu.Unlock()
-	return h, nil
+	return haul{got: got}, nil
 }
 
 func (s *claimSource) wait(ctx context.Context) (haul, error) {
@@ -292,10 +278,10 @@ func (s *listSource) take(ctx context.Context, acks []*hand, n int) (haul, error
 	args := make([]any, 0, 7+len(acks))
 	args = append(args, string(q.popEnd()), n, takeBudget, side, len(acks), m.lane, m.step)
 	for _, h := range acks {
-		args = append(args, h.raw)
+		args = append(args, &h.raw)
 	}
 	for _, h := range acks {
-		if h.msg.Attempts > 0 || h.unread {
+		if h.attempts > 0 || h.unread {
 			args = append(args, digestOf(h.raw))
 		}
 	}
@@ -316,28 +302,26 @@ func (s *listSource) take(ctx context.Context, acks []*hand, n int) (haul, error
 }
 
 // takenOf makes messages of what the script answered, with what is known of their past.
-func (s *listSource) takenOf(payloads, failures []any) []taken {
+func (s *listSource) takenOf(payloads, failures []any) []*hand {
 	if len(payloads) == 0 {
 		return nil
 	}
 	if len(failures) > 0 {
 		s.e.failures.Store(true)
 	}
-	got := make([]taken, len(payloads))
-	for i, p := range payloads {
-		payload, _ := p.(string)
-		got[i] = taken{payload: payload, place: Backup, key: s.e.backup}
-		got[i].attempts, got[i].reason, _ = parseFailure(textAt(failures, i))
+	got := newHands(len(payloads), func(i int) string { return textAt(payloads, i) })
+	for i, h := range got {
+		h.attempts, h.reason, _ = parseFailure(textAt(failures, i))
 	}
 	s.e.mu.Lock()
 	defer s.e.mu.Unlock()
 	if len(s.dues) > 0 {
 		now := s.e.clock.now()
-		for i := range got {
-			key := maphash.String(s.seed, got[i].payload)
+		for _, h := range got {
+			key := maphash.String(s.seed, h.raw)
 			if due, ok := s.dues[key]; ok {
 				delete(s.dues, key)
-				got[i].due, got[i].late, got[i].delayed = due, now.Sub(due), true
+				h.wasDue(due, now)
 			}
 		}
 	}
@@ -378,7 +362,7 @@ func (s *listSource) wait(ctx context.Context) (haul, error) {
 		return haul{none: errors.Is(err, redis.Nil)}, err
 	}
 	got := s.takenOf([]any{payload}, nil)
-	s.e.readPast(ctx, &got[0])
+	s.e.readPast(ctx, got[0])
 	return haul{got: got}, nil
 }
 
@@ -393,9 +377,9 @@ func (s *listSource) empty(ctx context.Context) (bool, error) {
 
 // readPast asks for a message's failed attempts where there may be any. Elsewhere it
 // spares the round trip between the producer and the handler.
-func (e *engine) readPast(ctx context.Context, t *taken) {
-	if t.unread = !e.failures.Load(); !t.unread {
-		t.attempts, t.reason = e.pastOf(ctx, t.payload)
+func (e *engine) readPast(ctx context.Context, h *hand) {
+	if h.unread = !e.failures.Load(); !h.unread {
+		h.attempts, h.reason = e.pastOf(ctx, h.raw)
 	}
 }
 

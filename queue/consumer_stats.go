@@ -46,7 +46,7 @@ func (e *engine) stats() ConsumerStats {
 		Looks: c.looks.Load(), Errors: c.errors.Load(), Overflow: c.overflow.Load(),
 	}
 	e.mu.Lock()
-	s.Started, s.InHand, s.Idle = e.started, len(e.hands), e.resting
+	s.Started, s.InHand, s.Idle = e.started, e.hands.n, e.resting
 	e.mu.Unlock()
 	s.LateP50, s.LateP99, s.Lates = e.lates.read()
 	select {
