@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"time"
@@ -66,9 +67,41 @@ type Record struct {
 	End     End
 	Payload []byte // edit: the new bytes
 
+	// Batch is what a bulk operation did in one step; nil in the record of one message.
+	// Seq is then the number of its first message, and Message only says in which
+	// place and key they lay and how long a list was (Len).
+	Batch *Batch
+
 	// Outcome is for Answered and Undone only. An Answered record of a list may also
-	// say in Message.Index and Len where the message really was when it was taken.
+	// say in Message.Index and Len where the message really was when it was taken. That of a
+	// batch is Done for all of its messages, or for none.
 	Outcome Outcome
+	// Count is, in an Undone record of a batch, how many of its messages came back in
+	// this undo; the others were gone.
+	Count int64
+}
+
+// Batch is the messages that a bulk operation changes in one atomic step: all in one
+// key, oldest first. Its slices have one element a message, or are nil.
+type Batch struct {
+	Prints   []Print  // who they are; of messages that only move, whose bytes stay on the server
+	Payloads [][]byte // their bytes; of messages that are removed
+	Index    []int64  // their positions in a list from the head, before the step
+	Scores   []Score  // their scores in a sorted set
+	ToScores []Score  // the scores they get
+}
+
+// Len returns how many messages it has.
+func (b *Batch) Len() int { return max(len(b.Prints), len(b.Payloads)) }
+
+// Print is a fingerprint of a payload: the first half of its SHA-256. Two payloads that
+// differ have different ones.
+type Print [16]byte
+
+// PrintOf returns the fingerprint of a payload.
+func PrintOf(payload []byte) Print {
+	sum := sha256.Sum256(payload)
+	return Print(sum[:])
 }
 
 // Journal keeps what is needed to undo. Append returns only when all records
@@ -86,14 +119,29 @@ type Entry struct {
 	Server string
 	Queue  string
 	Items  []Item
+	// Batches are the steps of a bulk operation, which has no Items; else nil.
+	Batches Batches
 }
 
-// Item is one message of an entry.
+// Batches gives the steps of one bulk operation in the order they were asked for. One step
+// is held in memory at a time.
+type Batches interface {
+	// Len returns how many there are.
+	Len() int
+	// Messages returns how many messages they have in all, and of how many an undo
+	// could still change anything.
+	Messages() (all, undoable int64)
+	// Step reads one: its record, with Batch, and what became of it.
+	Step(i int) (Item, error)
+}
+
+// Item is one message of an entry, or one step of a bulk operation.
 type Item struct {
 	Record          // the intent
 	Outcome Outcome // "" when no answer was recorded: the process died in between
 	Tried   bool    // an undo was begun
 	Undone  Outcome // "" when no answer to an undo was recorded
+	Back    int64   // messages of a step that undos have brought back so far
 }
 
 // Undoable reports whether an undo of the item could change anything.
@@ -112,6 +160,10 @@ func (i Item) Unsure() bool {
 
 // Undoable returns how many items of the entry could still be undone.
 func (e Entry) Undoable() int {
+	if e.Batches != nil {
+		_, n := e.Batches.Messages()
+		return int(n)
+	}
 	n := 0
 	for _, it := range e.Items {
 		if it.Undoable() {

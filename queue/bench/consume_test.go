@@ -11,10 +11,10 @@ import (
 func BenchmarkReliable(b *testing.B) {
 	r := newRig(b)
 	r.race(
-		r.consumer("redq", 300_000, func() *queue.Consumer { return &queue.Consumer{Pattern: queue.Pipeline} }),
-		r.stepLoop(200, 300_000),
-		r.asynq(10, 10_000),
-		r.rmq(10, 20_000),
+		r.consumer("redq", 1_000_000, func() *queue.Consumer { return &queue.Consumer{Pattern: queue.Pipeline} }),
+		r.stepLoop(200, 1_000_000),
+		r.asynq(10, 30_000),
+		r.rmq(10, 50_000),
 	)
 }
 
