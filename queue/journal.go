@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"crypto/sha256"
+	"crypto/sha1"
 	"encoding/base64"
 	"encoding/json"
 	"time"
@@ -94,13 +94,13 @@ type Batch struct {
 // Len returns how many messages it has.
 func (b *Batch) Len() int { return max(len(b.Prints), len(b.Payloads)) }
 
-// Print is a fingerprint of a payload: the first half of its SHA-256. Two payloads that
-// differ have different ones.
+// Print is a fingerprint of a payload: the first 16 bytes of its SHA-1, which the server can
+// make too.
 type Print [16]byte
 
 // PrintOf returns the fingerprint of a payload.
 func PrintOf(payload []byte) Print {
-	sum := sha256.Sum256(payload)
+	sum := sha1.Sum(payload)
 	return Print(sum[:])
 }
 

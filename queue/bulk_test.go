@@ -1,0 +1,165 @@
+package queue_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"redq/queue"
+	"redq/queue/queuetest"
+)
+
+// memory is a journal that only remembers.
+type memory struct {
+	mu      sync.Mutex
+	records []queue.Record
+}
+
+func (m *memory) Append(rs ...queue.Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.records = append(m.records, rs...)
+	return nil
+}
+
+// bulkRig is a server with a client that keeps a journal.
+func bulkRig(t testing.TB) (*queuetest.Server, *queue.Client, *memory) {
+	t.Helper()
+	s := queuetest.Redis(t)
+	log := &memory{}
+	c, err := queue.Open(t.Context(), queue.Options{URL: s.URL, Journal: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return s, c, log
+}
+
+// listOf returns a list from the head.
+func listOf(t testing.TB, s *queuetest.Server, key string) []string {
+	t.Helper()
+	all, err := s.Client.LRange(t.Context(), key, 0, -1).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// lay pushes messages to the tail of a list.
+func lay(t testing.TB, s *queuetest.Server, key string, payloads ...string) {
+	t.Helper()
+	for piece := range slices.Chunk(payloads, 1000) {
+		values := make([]any, len(piece))
+		for i, p := range piece {
+			values[i] = p
+		}
+		if err := s.Client.RPush(t.Context(), key, values...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func reversed(all []string) []string {
+	all = slices.Clone(all)
+	slices.Reverse(all)
+	return all
+}
+
+func all(queue.Message) (bool, error) { return true, nil }
+
+// A whole place goes to ready, in order, to either end.
+func TestBulkRedriveKeepsOrderAtBothEnds(t *testing.T) {
+	const n = 2500
+	s, c, _ := bulkRig(t)
+	for _, push := range []queue.End{queue.Left, queue.Right} {
+		for _, front := range []bool{false, true} {
+			for _, match := range []func(queue.Message) (bool, error){nil, all} {
+				t.Run(fmt.Sprintf("push %s, front %v, match %v", push, front, match != nil), func(t *testing.T) {
+					s.Client.FlushAll(t.Context())
+					q := queue.Named("q")
+					q.Push = push
+					dead := numbered(0, n) // newest at the head
+					lay(t, s, q.Dead, reversed(dead)...)
+					waiting := []string{"w1", "w2", "w3"}
+					lay(t, s, q.Ready, waiting...)
+					set, err := c.Select(t.Context(), q, queue.Dead, queue.SelectOptions{Newest: front, Match: match})
+					if err != nil {
+						t.Fatal(err)
+					}
+					report, err := c.RunBulk(t.Context(), set, queue.Bulk{Op: queue.OpRedrive, Front: front})
+					if err != nil || report.Done != n || report.Left() != 0 {
+						t.Fatalf("%+v, %v", report, err)
+					}
+					// As they are popped: from the end that producers do not push to.
+					popped := listOf(t, s, q.Ready)
+					if push == queue.Left {
+						popped = reversed(popped)
+						waiting = reversed(waiting)
+					}
+					want := append(slices.Clone(waiting), dead...)
+					if front {
+						want = append(slices.Clone(dead), waiting...)
+					}
+					if !slices.Equal(popped, want) {
+						t.Errorf("popped %d: %.8q ... want %.8q", len(popped), popped, want)
+					}
+					if left := listOf(t, s, q.Dead); len(left) > 0 {
+						t.Errorf("%d are left in dead", len(left))
+					}
+				})
+			}
+		}
+	}
+}
+
+// Scattered messages leave without touching the others, and what arrives later stays.
+func TestBulkTakesOnlyItsSet(t *testing.T) {
+	s, c, log := bulkRig(t)
+	q := queue.Named("q")
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var dead, wanted, kept []string
+	for i := range 5000 {
+		m := fmt.Sprintf("keep %d", i)
+		if rnd.IntN(4) == 0 {
+			m = fmt.Sprintf("take %d", i%700) // some of them equal
+			wanted = append(wanted, m)
+		} else {
+			kept = append(kept, m)
+		}
+		dead = append(dead, m)
+	}
+	lay(t, s, q.Dead, dead...)
+	set, err := c.Select(t.Context(), q, queue.Dead, queue.SelectOptions{
+		Match: func(m queue.Message) (bool, error) { return m.Payload[0] == 't', nil },
+	})
+	if err != nil || set.Count != int64(len(wanted)) || set.Looked != 5000 {
+		t.Fatalf("%d of %d, %v", set.Count, set.Looked, err)
+	}
+	lay(t, s, q.Dead, "keep late")
+	if err := s.Client.LPush(t.Context(), q.Dead, "keep later").Err(); err != nil {
+		t.Fatal(err)
+	}
+	gone := wanted[len(wanted)/2]
+	if n := s.Client.LRem(t.Context(), q.Dead, 1, gone).Val(); n != 1 {
+		t.Fatal("not there")
+	}
+	report, err := c.RunBulk(t.Context(), set, queue.Bulk{Op: queue.OpDelete})
+	if err != nil || report.Done != int64(len(wanted)-1) || report.Gone != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	want := append(append([]string{"keep later"}, kept...), "keep late")
+	if got := listOf(t, s, q.Dead); !slices.Equal(got, want) {
+		t.Errorf("%d are left, want %d", len(got), len(want))
+	}
+	journalled := 0
+	for _, r := range log.records {
+		if r.Kind == queue.Intent {
+			journalled += len(r.Batch.Payloads)
+		}
+	}
+	if journalled < len(wanted)-1 {
+		t.Errorf("%d payloads are in the journal", journalled)
+	}
+}

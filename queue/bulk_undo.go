@@ -1,0 +1,308 @@
+package queue
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// UndoBulk puts back what a bulk operation took, an entry with Batches. What was moved is
+// looked for where it went; what consumers have taken since is Gone. Removed messages are put
+// back from the journal. Both come back in their order to the end they were taken from; those that
+// a filter had picked out for deletion come near their old positions. The report's Total is what
+// could be undone.
+//
+// It is safe to ask again after a crash. Two processes must not undo one entry at the same moment.
+func (c *Client) UndoBulk(ctx context.Context, e Entry, progress func(BulkReport)) (BulkReport, error) {
+	u := &bulkUndo{c: c, entry: e, progress: progress, report: BulkReport{Op: OpUndo, Queue: e.Queue, Entry: e.ID}}
+	switch {
+	case c.opts.ReadOnly:
+		return u.report, ErrReadOnly
+	case e.Server != c.address:
+		return u.report, fmt.Errorf("this happened on %s, and the connection is to %s", e.Server, c.address)
+	}
+	if err := u.open(ctx); err != nil {
+		return u.report, err
+	}
+	var err error
+	if e.Op == OpDelete || e.Op == OpPurge {
+		err = u.restore(ctx)
+	} else {
+		err = u.bringBack(ctx)
+	}
+	return u.report, err
+}
+
+// bulkUndo is an undo of a bulk operation under way.
+type bulkUndo struct {
+	c        *Client
+	entry    Entry
+	progress func(BulkReport)
+	report   BulkReport
+	steps    []int            // that could be undone, newest first
+	stamps   map[string]int64 // the last step that happened, by key; -1: none
+	backed   []int64          // messages that came back in this undo, by step
+}
+
+// open finds out which steps have happened and are not undone.
+func (u *bulkUndo) open(ctx context.Context) error {
+	u.stamps = map[string]int64{}
+	u.backed = make([]int64, u.entry.Batches.Len())
+	for i := u.entry.Batches.Len() - 1; i >= 0; i-- {
+		it, err := u.entry.Batches.Step(i)
+		if err != nil {
+			return err
+		}
+		if !it.Undoable() {
+			continue
+		}
+		happened, err := u.happened(ctx, it)
+		if err != nil {
+			return err
+		}
+		if happened {
+			u.steps = append(u.steps, i)
+			u.report.Total += int64(it.Batch.Len()) - it.Back
+		}
+	}
+	return nil
+}
+
+// happened reports whether a step may have happened. Where no answer was written down the
+// server's stamp tells, as long as it is kept.
+func (u *bulkUndo) happened(ctx context.Context, it Item) (bool, error) {
+	if !it.Unsure() || it.Outcome == Done {
+		return true, nil
+	}
+	key := it.Message.Key
+	last, known := u.stamps[key]
+	if !known {
+		text, err := u.c.write.HGet(ctx, bulkStampKey(key, u.entry.ID), stampField).Result()
+		switch {
+		case errors.Is(err, redis.Nil):
+			last = -1
+		case err != nil:
+			return false, classify(err)
+		default:
+			if last, err = strconv.ParseInt(text, 10, 64); err != nil {
+				last = -1
+			}
+		}
+		u.stamps[key] = last
+	}
+	if last < 0 && time.Since(it.Time) > stampLife {
+		return true, nil // forgotten: it may have
+	}
+	return last >= int64(it.Seq), nil
+}
+
+func (u *bulkUndo) tell() {
+	if u.progress != nil {
+		u.progress(u.report)
+	}
+}
+
+// intend writes to the journal that steps are about to be undone.
+func (u *bulkUndo) intend(steps ...int) error {
+	return u.write(steps, func(it Item) Record { return Record{Kind: UndoIntent} })
+}
+
+// undone writes what became of them.
+func (u *bulkUndo) undone(steps ...int) {
+	err := u.write(steps, func(it Item) Record { return Record{Kind: Undone, Outcome: Done} })
+	if err != nil {
+		u.c.logf("journal: %v", err) // asked again, it looks itself
+	}
+}
+
+// write writes one record a step, some at a time.
+func (u *bulkUndo) write(steps []int, make func(Item) Record) error {
+	for some := range slices.Chunk(steps, stepMessages) {
+		var records []Record
+		for _, i := range some {
+			it, err := u.entry.Batches.Step(i)
+			if err != nil {
+				return err
+			}
+			r := make(it)
+			r.Entry, r.Seq, r.Time, r.Count = u.entry.ID, it.Seq, time.Now(), u.backed[i]
+			records = append(records, r)
+		}
+		if err := u.c.record(records...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moved is one message that a bulk operation has moved: who it is, in which step, and its
+// score before and after.
+type moved struct {
+	print    Print
+	step     int
+	from, to float64
+}
+
+// movedFrom is what was moved from one key, and where it is now.
+type movedFrom struct {
+	place  Place
+	key    string
+	end    End // they go back to
+	now    side
+	target string // as script bulk has it
+	all    []moved
+}
+
+// bringBack looks for what was moved where it went, and moves it back.
+func (u *bulkUndo) bringBack(ctx context.Context) error {
+	sources, err := u.sources()
+	if err != nil {
+		return err
+	}
+	if err := u.intend(u.steps...); err != nil {
+		return err
+	}
+	for _, from := range sources {
+		if err = u.bringBackTo(ctx, from); err != nil {
+			break
+		}
+	}
+	u.undone(u.steps...)
+	return err
+}
+
+// sources collects what is to be brought back, by the key it was taken from.
+func (u *bulkUndo) sources() ([]*movedFrom, error) {
+	var all []*movedFrom
+	byKey := map[string]*movedFrom{}
+	for _, i := range u.steps {
+		it, err := u.entry.Batches.Step(i)
+		if err != nil {
+			return nil, err
+		}
+		from := byKey[it.Message.Key]
+		if from == nil {
+			from = newMovedFrom(it)
+			byKey[it.Message.Key] = from
+			all = append(all, from)
+		}
+		for n, print := range it.Batch.Prints {
+			m := moved{print: print, step: i}
+			if it.Batch.Scores != nil {
+				m.from, _ = it.Batch.Scores[n].Float()
+			}
+			if it.Batch.ToScores != nil {
+				m.to, _ = it.Batch.ToScores[n].Float()
+			}
+			from.all = append(from.all, m)
+		}
+	}
+	for _, from := range all {
+		slices.SortFunc(from.all, func(a, b moved) int { return bytes.Compare(a.print[:], b.print[:]) })
+	}
+	return all, nil
+}
+
+func newMovedFrom(it Item) *movedFrom {
+	from := &movedFrom{place: it.Message.Place, key: it.Message.Key, end: it.fromEnd(), target: "list"}
+	from.now = side{place: it.ToPlace, key: it.ToKey, end: it.End}
+	switch {
+	case it.ToKey == "": // only the scores have changed
+		from.now, from.target = side{place: Delayed, key: it.Message.Key, end: Left}, "same"
+	case it.Message.Place == Delayed:
+		from.target = "zset"
+	}
+	if from.now.place == Delayed {
+		from.now.end = Left
+	}
+	return from
+}
+
+// fromEnd is the end of a list that a step was taken from.
+func (i Item) fromEnd() End {
+	at := i.Batch.Index
+	if n := len(at); n > 1 {
+		if at[0] < at[n-1] {
+			return Left
+		}
+		return Right
+	}
+	if i.Message.Index <= i.Message.Len-1-i.Message.Index {
+		return Left
+	}
+	return Right
+}
+
+// bringBackTo brings back what was taken from one key: a bulk operation the other way round.
+func (u *bulkUndo) bringBackTo(ctx context.Context, from *movedFrom) error {
+	part := &setPart{side: from.now, prints: make([]Print, len(from.all))}
+	for i, m := range from.all {
+		part.prints[i] = m.print
+	}
+	before := u.report
+	run := &bulkRun{
+		Bulk: Bulk{Op: OpUndo, Progress: func(r BulkReport) {
+			u.report = before.plus(r)
+			u.tell()
+		}},
+		c: u.c, entry: u.entry.ID + "-undo", target: from.target, pushTo: from.end,
+		set:    &Set{Queue: Queue{Name: u.entry.Queue, Ready: from.key}, Place: from.now.place, Count: int64(len(from.all)), parts: []*setPart{part}, mark: mark()},
+		report: BulkReport{Op: OpUndo, Total: int64(len(from.all))},
+	}
+	if from.target != "same" {
+		run.to = from.key
+	}
+	run.log = &undoLog{undo: u, run: run, all: from.all, met: map[int]int{}}
+	run.newScore = func(_ int64, at int, now Score) (Score, error) {
+		if v, _ := now.Float(); from.target == "same" && v != from.all[at].to {
+			return "", errors.New("rescheduled since")
+		}
+		return ScoreOf(from.all[at].from), nil
+	}
+	err := run.parts(ctx)
+	u.report = before.plus(run.report)
+	return err
+}
+
+// plus adds up what became of messages.
+func (r BulkReport) plus(o BulkReport) BulkReport {
+	r.Done, r.Gone, r.Refused, r.Unknown = r.Done+o.Done, r.Gone+o.Gone, r.Refused+o.Refused, r.Unknown+o.Unknown
+	r.Trouble = o.Trouble
+	return r
+}
+
+// undoLog counts what comes back for the step that had moved it. The journal was told before.
+type undoLog struct {
+	undo *bulkUndo
+	run  *bulkRun
+	all  []moved
+	met  map[int]int // copies of equal messages
+}
+
+func (l *undoLog) intent(s *bulkStep) error {
+	s.record = Record{Seq: l.run.seq}
+	l.run.seq += s.n
+	return nil
+}
+
+func (l *undoLog) answer(s *bulkStep, o Outcome) {
+	if o != Done {
+		return
+	}
+	for _, at := range s.found {
+		owner := at
+		if at+1 < len(l.all) && l.all[at+1].print == l.all[at].print {
+			owner += l.met[at]
+			l.met[at]++
+		}
+		l.undo.backed[l.all[owner].step]++
+	}
+}
+
+func (l *undoLog) flush() error { return nil }
