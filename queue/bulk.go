@@ -66,7 +66,7 @@ type BulkReport struct {
 // Left is how many messages nothing is known of yet.
 func (r BulkReport) Left() int64 { return r.Total - r.Done - r.Gone - r.Refused - r.Unknown }
 
-// stampLife is how long the server remembers the last step of a bulk operation.
+// stampLife is how long the server remembers the steps of a bulk operation.
 const stampLife = 7 * 24 * time.Hour
 
 // RunBulk carries out an operation on the messages of a set: step by step, each written to
@@ -168,7 +168,7 @@ func (r *bulkRun) whereTo(q Queue) (place Place, key, target string) {
 	return Ready, key, "list"
 }
 
-// stampKey is where the server remembers the last step on a key: beside it, in its slot.
+// stampKey is where the server remembers the steps on a key: beside it, in its slot.
 func (r *bulkRun) stampKey(key string) string { return bulkStampKey(key, r.entry) }
 
 // parts works through the whole set.

@@ -20,7 +20,7 @@ func (u *bulkUndo) restore(ctx context.Context) error {
 		if err := u.intend(i); err != nil {
 			return err
 		}
-		if it.Batch.Index != nil || it.Unsure() && u.stamps[it.Message.Key] < 0 {
+		if it.Batch.Index != nil || it.Unsure() && len(u.stamps[it.Message.Key]) == 0 {
 			err = u.restoreEach(ctx, i, it)
 		} else {
 			err = u.restoreStep(ctx, i, it)

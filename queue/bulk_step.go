@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
-// stampField is the field of the stamp that holds the number of the last step.
-const stampField = "at"
-
-// bulkStampKey names the key that remembers the last step of an operation.
+// bulkStampKey names the key that remembers which steps of an operation have happened: a
+// hash with a field for each, the number of its first message.
 func bulkStampKey(key, entry string) string {
 	const infix = ":redq-bulk:"
 	name := key + infix + entry
@@ -178,9 +174,9 @@ func (r *bulkRun) call(s *bulkStep) *call {
 	if s.at != nil {
 		n = 0
 	}
-	args := make([]any, 0, 13+len(s.at)+len(s.toScores))
+	args := make([]any, 0, 12+len(s.at)+len(s.toScores))
 	args = append(args, kind(s.part.place), string(s.part.end), r.target, string(r.pushTo), s.identity, largePayload, r.set.mark,
-		stampField, s.record.Seq, stampLife.Milliseconds(), flag(r.ResetAttempts), n, len(s.at))
+		s.record.Seq, stampLife.Milliseconds(), flag(r.ResetAttempts), n, len(s.at))
 	for _, at := range s.at {
 		args = append(args, at)
 	}
@@ -220,11 +216,8 @@ func (r *bulkRun) ask(ctx context.Context, s *bulkStep) error {
 // answers again. errUnseen: its messages are to be looked for anew.
 func (r *bulkRun) resolve(ctx context.Context, s *bulkStep, lost error) error {
 	err := r.await(ctx, lost, func(ctx context.Context) error {
-		value, err := r.c.write.HGet(ctx, r.stampKey(s.part.key), stampField).Result()
-		switch {
-		case err == nil && value == strconv.Itoa(s.record.Seq):
-			return nil
-		case err == nil, errors.Is(err, redis.Nil):
+		there, err := r.c.write.HExists(ctx, r.stampKey(s.part.key), strconv.Itoa(s.record.Seq)).Result()
+		if err == nil && !there {
 			return errUnseen
 		}
 		return err

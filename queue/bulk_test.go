@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"redq/queue"
 	"redq/queue/queuetest"
 )
@@ -163,3 +165,5 @@ func TestBulkTakesOnlyItsSet(t *testing.T) {
 		t.Errorf("%d payloads are in the journal", journalled)
 	}
 }
+
+func zmember(score float64, m string) redis.Z { return redis.Z{Score: score, Member: m} }

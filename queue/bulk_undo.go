@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // UndoBulk puts back what a bulk operation took, an entry with Batches. What was moved is
@@ -45,14 +43,14 @@ type bulkUndo struct {
 	entry    Entry
 	progress func(BulkReport)
 	report   BulkReport
-	steps    []int            // that could be undone, newest first
-	stamps   map[string]int64 // the last step that happened, by key; -1: none
-	backed   []int64          // messages that came back in this undo, by step
+	steps    []int                      // that could be undone, newest first
+	stamps   map[string]map[string]bool // the steps that happened, by key; nil when none is known
+	backed   []int64                    // messages that came back in this undo, by step
 }
 
 // open finds out which steps have happened and are not undone.
 func (u *bulkUndo) open(ctx context.Context) error {
-	u.stamps = map[string]int64{}
+	u.stamps = map[string]map[string]bool{}
 	u.backed = make([]int64, u.entry.Batches.Len())
 	for i := u.entry.Batches.Len() - 1; i >= 0; i-- {
 		it, err := u.entry.Batches.Step(i)
@@ -80,26 +78,31 @@ func (u *bulkUndo) happened(ctx context.Context, it Item) (bool, error) {
 	if !it.Unsure() || it.Outcome == Done {
 		return true, nil
 	}
-	key := it.Message.Key
-	last, known := u.stamps[key]
-	if !known {
-		text, err := u.c.write.HGet(ctx, bulkStampKey(key, u.entry.ID), stampField).Result()
-		switch {
-		case errors.Is(err, redis.Nil):
-			last = -1
-		case err != nil:
-			return false, classify(err)
-		default:
-			if last, err = strconv.ParseInt(text, 10, 64); err != nil {
-				last = -1
-			}
-		}
-		u.stamps[key] = last
+	stamps, err := u.stampsOf(ctx, it.Message.Key)
+	if err != nil {
+		return false, err
 	}
-	if last < 0 && time.Since(it.Time) > stampLife {
+	if len(stamps) == 0 && time.Since(it.Time) > stampLife {
 		return true, nil // forgotten: it may have
 	}
-	return last >= int64(it.Seq), nil
+	return stamps[strconv.Itoa(it.Seq)], nil
+}
+
+// stampsOf asks which steps on a key have happened.
+func (u *bulkUndo) stampsOf(ctx context.Context, key string) (map[string]bool, error) {
+	if stamps, known := u.stamps[key]; known {
+		return stamps, nil
+	}
+	fields, err := u.c.write.HKeys(ctx, bulkStampKey(key, u.entry.ID)).Result()
+	if err != nil {
+		return nil, classify(err)
+	}
+	stamps := map[string]bool{}
+	for _, f := range fields {
+		stamps[f] = true
+	}
+	u.stamps[key] = stamps
+	return stamps, nil
 }
 
 func (u *bulkUndo) tell() {

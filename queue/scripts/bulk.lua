@@ -7,10 +7,10 @@
 -- ARGV[4] end of a target list they are pushed to, one after the other: left | right
 -- ARGV[5] the expected identity (see identity), ARGV[6] from which size on a payload is large there
 -- ARGV[7] a mark that no message contains, also the separator of the identity
--- ARGV[8] field of the stamp, ARGV[9] its value, ARGV[10] how long it is kept in milliseconds:
---         whose answer is lost finds there that the step has happened
--- ARGV[11] '1': what is known of their failed attempts is forgotten
--- ARGV[12] how many from the very end; 0: their positions, ascending, follow ARGV[13], which is how many
+-- ARGV[8] field of the stamp, one for each step, ARGV[9] how long the stamp is kept in milliseconds:
+--         whose answer is lost finds there whether the step has happened
+-- ARGV[10] '1': what is known of their failed attempts is forgotten
+-- ARGV[11] how many from the very end; 0: their positions, ascending, follow ARGV[12], which is how many
 -- then, for a target zset or same, one score each
 -- Sleeping consumers of a sorted set are woken (see wake).
 -- Returns {done, length of the source before} | {changed, length} | {exists, which ones, from 1 ...} | {type, key, type}
@@ -24,7 +24,7 @@ if target == 'list' or target == 'zset' then
 end
 
 local n = list and redis.call('LLEN', src) or redis.call('ZCARD', src)
-local count, named = tonumber(ARGV[12]), tonumber(ARGV[13])
+local count, named = tonumber(ARGV[11]), tonumber(ARGV[12])
 local positions, payloads, scores = {}, {}, {}
 if count > 0 then
   payloads = between(src, list, right, n, 0, count - 1)
@@ -35,7 +35,7 @@ if count > 0 then
   end
 else
   for i = 1, named do
-    local at = tonumber(ARGV[13 + i])
+    local at = tonumber(ARGV[12 + i])
     positions[i] = at
     if list then
       payloads[i] = redis.call('LINDEX', src, right and -at - 1 or at)
@@ -47,7 +47,7 @@ else
   end
 end
 if #payloads ~= count + #positions or identity(payloads, scores, big, mark) ~= ARGV[5] then return { 'changed', n } end
-local fresh = 13 + #positions -- scores follow it
+local fresh = 12 + #positions -- scores follow it
 
 if target == 'zset' then
   local present = { 'exists' }
@@ -127,10 +127,10 @@ if failed(removed) then
   return removed
 end
 
-if ARGV[11] == '1' and redis.pcall('EXISTS', KEYS[4]) == 1 then
+if ARGV[10] == '1' and redis.pcall('EXISTS', KEYS[4]) == 1 then
   for _, payload in ipairs(payloads) do redis.pcall('HDEL', KEYS[4], redis.sha1hex(payload)) end
 end
-redis.pcall('HSET', KEYS[3], ARGV[8], ARGV[9])
-redis.pcall('PEXPIRE', KEYS[3], ARGV[10])
+redis.pcall('HSET', KEYS[3], ARGV[8], #payloads)
+redis.pcall('PEXPIRE', KEYS[3], ARGV[9])
 if earliest then wake(dst, earliest, redis.call('ZCOUNT', dst, '-inf', earliest)) end
 return { 'done', n }
