@@ -27,9 +27,11 @@ type Set struct {
 type setPart struct {
 	side
 	prints []Print
-	// steps are the messages in a row that lay at the very end of the key, when the set is
-	// all that lay there. As long as they still do nothing must be read again.
+	// steps are the set as it lay in the key. As long as it still does nothing must be read
+	// again. nil when the place was moved while it was walked.
 	steps []foreseen
+	bytes int64    // of the payloads that steps keep
+	open  *picking // the last of them, which is not full yet
 	// left counts, when prints are sorted, the copies that were not met yet: of equal
 	// prints at the first of them. See index.
 	left []int32
@@ -40,8 +42,14 @@ type setPart struct {
 type foreseen struct {
 	messages int
 	identity string
+	at       []int64 // where they lay, when the set was walked; nil: in a row at the very end
+	total    int64   // length of the key then
 	scores   []Score
+	payloads [][]byte // nil when there are too many bytes to keep: see keepBytes
 }
+
+// keepBytes is how many bytes of payloads a set keeps for a deletion, which must write them down.
+const keepBytes = 16 << 20
 
 // SelectOptions say which messages of a place a Set takes. The zero value takes all.
 type SelectOptions struct {
@@ -148,7 +156,7 @@ func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOption
 		}()
 		return answer
 	}
-	foresee := o.Match == nil
+	foresee := true
 	var last []spanned
 	for page := read(0, stepMessages, 1); page != nil; {
 		got := <-page
@@ -170,8 +178,8 @@ func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOption
 			part.expect(sp.total, o.Limit)
 		}
 		err := set.include(part, fresh, sp, o)
-		if foresee && len(fresh) > 0 {
-			part.steps = append(part.steps, foreseenStep(fresh, set.mark))
+		if o.Match == nil && len(fresh) > 0 {
+			part.steps = append(part.steps, foreseenStep(fresh, sp.total, set.mark))
 		}
 		if o.Progress != nil {
 			o.Progress(set.Looked, set.Count)
@@ -187,6 +195,7 @@ func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOption
 		}
 		last = sp.all[max(0, len(sp.all)-overlap):]
 	}
+	part.endStep()
 	if !foresee {
 		part.steps = nil
 	}
@@ -225,6 +234,9 @@ func (s *Set) include(part *setPart, fresh []spanned, sp span, o SelectOptions) 
 		}
 		s.take(part, seen)
 		part.prints = append(part.prints, m.print())
+		if o.Match != nil {
+			part.pick(m, first+int64(i), sp.total, s.mark)
+		}
 		if o.Limit > 0 && s.Count == o.Limit {
 			return nil
 		}
@@ -232,9 +244,9 @@ func (s *Set) include(part *setPart, fresh []spanned, sp span, o SelectOptions) 
 	return nil
 }
 
-func foreseenStep(ms []spanned, mark string) foreseen {
+func foreseenStep(ms []spanned, total int64, mark string) foreseen {
 	id := newIdentity(mark)
-	f := foreseen{messages: len(ms)}
+	f := foreseen{messages: len(ms), total: total}
 	for _, m := range ms {
 		id.add(m)
 		if m.score != "" {
@@ -265,6 +277,50 @@ func behind(last, page []spanned) (fresh []spanned, moved bool) {
 
 func (m spanned) same(o spanned) bool {
 	return m.size == o.size && m.digest == o.digest && m.score == o.score && bytes.Equal(m.payload, o.payload)
+}
+
+// picking is a foreseen step that is not full yet.
+type picking struct {
+	foreseen
+	id   *identity
+	size int64
+	cost float64
+}
+
+// pick adds a message that was picked out to the steps.
+func (p *setPart) pick(m spanned, at, total int64, mark string) {
+	if p.open == nil {
+		p.open = &picking{id: newIdentity(mark)}
+	}
+	o := p.open
+	o.messages++
+	o.total = total
+	o.id.add(m)
+	o.at = append(o.at, at)
+	if m.score != "" {
+		o.scores = append(o.scores, m.score)
+	}
+	if p.bytes += m.size; p.bytes <= keepBytes && m.digest == "" {
+		o.payloads = append(o.payloads, bytes.Clone(m.payload))
+	}
+	o.size += m.size
+	o.cost += passing * float64(min(at, total-at))
+	if o.messages == stepMessages || o.size >= stepBytes || p.place != Delayed && o.cost+reach(o.at[0], at, total) >= stepCost {
+		p.endStep()
+	}
+}
+
+// endStep closes a step of picked messages.
+func (p *setPart) endStep() {
+	if p.open == nil {
+		return
+	}
+	f := p.open.foreseen
+	f.identity = p.open.id.hex()
+	if len(f.payloads) < f.messages {
+		f.payloads = nil
+	}
+	p.steps, p.open = append(p.steps, f), nil
 }
 
 // index makes the part ready for meets. The order of the messages is forgotten.

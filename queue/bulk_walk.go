@@ -3,14 +3,14 @@ package queue
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // foreseen works through the steps of a part that need no reading. While the server is at
 // work on one, the next one is written to the journal. It returns false as soon as the
 // messages are not where they were: then the rest must be looked for.
 func (r *bulkRun) foreseen(ctx context.Context, p *setPart) (done bool, err error) {
-	// Whose bytes the journal needs must be read.
-	if p.steps == nil || r.target == "none" || r.target == "same" && r.Due.At.IsZero() {
+	if p.steps == nil || !r.mayForesee(p) {
 		return false, nil
 	}
 	defer func() { p.steps = nil }()
@@ -42,6 +42,17 @@ func (r *bulkRun) foreseen(ctx context.Context, p *setPart) (done bool, err erro
 	return err == nil, err
 }
 
+// mayForesee reports whether all of a part's steps can go without reading anything.
+func (r *bulkRun) mayForesee(p *setPart) bool {
+	switch r.target {
+	case "none": // the journal needs their bytes
+		return !slices.ContainsFunc(p.steps, func(f foreseen) bool { return f.payloads == nil })
+	case "same": // those that get another score stay in the key, at another position
+		return !r.Due.At.IsZero() && !slices.ContainsFunc(p.steps, func(f foreseen) bool { return f.at != nil })
+	}
+	return true
+}
+
 // foresee prepares the next step of a part, of which the first met messages are dealt
 // with by then; nil when there is none.
 func (r *bulkRun) foresee(ctx context.Context, p *setPart, met int) (*bulkStep, error) {
@@ -51,8 +62,14 @@ func (r *bulkRun) foresee(ctx context.Context, p *setPart, met int) (*bulkStep, 
 	f := p.steps[0]
 	p.steps = p.steps[1:]
 	s := &bulkStep{
-		part: p, n: f.messages, total: int64(len(p.prints) - met), prints: p.prints[met : met+f.messages],
-		scores: f.scores, identity: f.identity,
+		part: p, n: f.messages, total: f.total - int64(met), prints: p.prints[met : met+f.messages],
+		scores: f.scores, payloads: f.payloads, identity: f.identity,
+	}
+	if f.at != nil && f.at[f.messages-1]-int64(met) >= int64(f.messages) { // not in a row at the end by now
+		s.at = make([]int64, f.messages)
+		for i, at := range f.at {
+			s.at[i] = at - int64(met)
+		}
 	}
 	if r.scored() {
 		for i := range s.n {
@@ -91,6 +108,10 @@ const (
 	comparing = 11e-3
 	stepCost  = 20_000
 )
+
+// reach is what it costs to remove marked entries, the first and the last of which are at
+// these positions.
+func reach(first, last, total int64) float64 { return comparing * float64(min(last, total-first)) }
 
 // mostMoves is how often in a row a place may have moved before the search is given up.
 const mostMoves = 200
@@ -179,8 +200,8 @@ func (w *walker) full(sp span) bool {
 	if w.step.n == 0 {
 		return false
 	}
-	deepest := min(w.at, sp.total-w.step.at[0])
-	return w.step.n >= w.most || w.size >= stepBytes || w.sum+float64(deepest)*comparing >= stepCost
+	return w.step.n >= w.most || w.size >= stepBytes ||
+		w.part.place != Delayed && w.sum+reach(w.step.at[0], w.at, sp.total) >= stepCost
 }
 
 // take adds the message at w.at to the step.
