@@ -25,7 +25,7 @@ func (u *bulkUndo) restore(ctx context.Context) error {
 		} else {
 			err = u.restoreStep(ctx, i, it)
 		}
-		u.undone(i)
+		u.undone(Done, i)
 		u.tell()
 		if err != nil {
 			return err

@@ -28,6 +28,7 @@ func (c *Client) UndoBulk(ctx context.Context, e Entry, progress func(BulkReport
 	if err := u.open(ctx); err != nil {
 		return u.report, err
 	}
+	u.undone(Gone, u.never...)
 	var err error
 	if e.Op == OpDelete || e.Op == OpPurge {
 		err = u.restore(ctx)
@@ -44,6 +45,7 @@ type bulkUndo struct {
 	progress func(BulkReport)
 	report   BulkReport
 	steps    []int                      // that could be undone, newest first
+	never    []int                      // that were written down and did not happen
 	stamps   map[string]map[string]bool // the steps that happened, by key; nil when none is known
 	backed   []int64                    // messages that came back in this undo, by step
 }
@@ -64,10 +66,12 @@ func (u *bulkUndo) open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if happened {
-			u.steps = append(u.steps, i)
-			u.report.Total += int64(it.Batch.Len()) - it.Back
+		if !happened {
+			u.never = append(u.never, i)
+			continue
 		}
+		u.steps = append(u.steps, i)
+		u.report.Total += int64(it.Batch.Len()) - it.Back
 	}
 	return nil
 }
@@ -113,12 +117,12 @@ func (u *bulkUndo) tell() {
 
 // intend writes to the journal that steps are about to be undone.
 func (u *bulkUndo) intend(steps ...int) error {
-	return u.write(steps, func(it Item) Record { return Record{Kind: UndoIntent} })
+	return u.write(steps, func(Item) Record { return Record{Kind: UndoIntent} })
 }
 
 // undone writes what became of them.
-func (u *bulkUndo) undone(steps ...int) {
-	err := u.write(steps, func(it Item) Record { return Record{Kind: Undone, Outcome: Done} })
+func (u *bulkUndo) undone(o Outcome, steps ...int) {
+	err := u.write(steps, func(Item) Record { return Record{Kind: Undone, Outcome: o} })
 	if err != nil {
 		u.c.logf("journal: %v", err) // asked again, it looks itself
 	}
@@ -176,7 +180,7 @@ func (u *bulkUndo) bringBack(ctx context.Context) error {
 			break
 		}
 	}
-	u.undone(u.steps...)
+	u.undone(Done, u.steps...)
 	return err
 }
 
@@ -221,8 +225,8 @@ func newMovedFrom(it Item) *movedFrom {
 	case it.Message.Place == Delayed:
 		from.target = "zset"
 	}
-	if from.now.place == Delayed {
-		from.now.end = Left
+	if from.now.place == Delayed && from.target == "list" {
+		from.now.end = Right // what is due last was moved last
 	}
 	return from
 }

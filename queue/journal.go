@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"time"
 	"unicode/utf8"
 )
@@ -183,6 +184,8 @@ type record struct {
 	Server   *text      `json:"server,omitempty"`
 	Queue    *text      `json:"queue,omitempty"`
 	Op       Op         `json:"op,omitempty"`
+	N        int        `json:"n,omitempty"`
+	Count    int64      `json:"count,omitempty"`
 	Place    Place      `json:"place,omitempty"`
 	Key      *text      `json:"key,omitempty"`
 	Index    int64      `json:"index,omitempty"`
@@ -194,6 +197,11 @@ type record struct {
 	ToScore  Score      `json:"to_score,omitempty"`
 	End      End        `json:"end,omitempty"`
 	NewBytes *text      `json:"new_payload,omitempty"`
+	Prints   []byte     `json:"prints,omitempty"`
+	At       []int64    `json:"at,omitempty"`
+	Scores   []Score    `json:"scores,omitempty"`
+	ToScores []Score    `json:"to_scores,omitempty"`
+	Payloads []text     `json:"payloads,omitempty"`
 	Outcome  Outcome    `json:"outcome,omitempty"`
 }
 
@@ -241,12 +249,17 @@ func (t *text) string() string {
 func (r Record) MarshalJSON() ([]byte, error) {
 	w := record{
 		Kind: r.Kind, Entry: r.Entry, Seq: r.Seq, Time: r.Time,
-		Server: textOf(r.Server), Queue: textOf(r.Queue), Op: r.Op, Outcome: r.Outcome,
+		Server: textOf(r.Server), Queue: textOf(r.Queue), Op: r.Op, Outcome: r.Outcome, Count: r.Count,
 	}
 	w.Index, w.Len = r.Message.Index, r.Message.Len
 	if r.Kind == Intent {
 		payload := text(r.Message.Payload)
-		w.Place, w.Key, w.Payload = r.Message.Place, textOf(r.Message.Key), &payload
+		w.Place, w.Key = r.Message.Place, textOf(r.Message.Key)
+		if r.Batch != nil {
+			r.Batch.write(&w)
+		} else {
+			w.Payload = &payload
+		}
 		w.Score = r.Message.Score
 		w.ToPlace, w.ToKey, w.ToScore, w.End = r.ToPlace, textOf(r.ToKey), r.ToScore, r.End
 		if r.Payload != nil {
@@ -276,5 +289,41 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	if w.NewBytes != nil {
 		r.Payload = []byte(*w.NewBytes)
 	}
+	r.Count = w.Count
+	if w.N > 0 {
+		return r.readBatch(w)
+	}
+	return nil
+}
+
+// write puts a batch into the wire form of its record.
+func (b *Batch) write(w *record) {
+	w.N, w.At, w.Scores, w.ToScores = b.Len(), b.Index, b.Scores, b.ToScores
+	for _, p := range b.Prints {
+		w.Prints = append(w.Prints, p[:]...)
+	}
+	for _, p := range b.Payloads {
+		w.Payloads = append(w.Payloads, p)
+	}
+}
+
+// readBatch takes the batch out of a wire form. One whose parts do not fit each other is damaged.
+func (r *Record) readBatch(w record) error {
+	b := &Batch{Index: w.At, Scores: w.Scores, ToScores: w.ToScores}
+	for rest := w.Prints; len(rest) >= len(Print{}); rest = rest[len(Print{}):] {
+		b.Prints = append(b.Prints, Print(rest[:len(Print{})]))
+	}
+	for _, p := range w.Payloads {
+		b.Payloads = append(b.Payloads, p)
+	}
+	for _, n := range []int{len(b.Prints), len(b.Payloads), len(b.Index), len(b.Scores), len(b.ToScores)} {
+		if n != 0 && n != w.N {
+			return fmt.Errorf("a batch of %d has %d of something", w.N, n)
+		}
+	}
+	if b.Len() != w.N {
+		return fmt.Errorf("a batch of %d has %d messages", w.N, b.Len())
+	}
+	r.Batch = b
 	return nil
 }

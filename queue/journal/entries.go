@@ -75,9 +75,17 @@ func (j *Journal) Load(id string) (queue.Entry, error) {
 	}
 	e := queue.Entry{ID: id}
 	at := map[int]int{} // Seq to index in e.Items
+	steps := &batches{file: file, at: map[int32]int{}}
 	err = scanLines(newReader(file), func(l line) error {
 		s, ok := parseStub(l)
 		if !ok || string(s.entry) != id {
+			return nil
+		}
+		if steps.add(l, s) {
+			if e.Batches == nil {
+				e.Batches = steps
+				e.Time, e.Op, e.Server, e.Queue = s.when(), queue.Op(s.op), string(s.server.bytes()), string(s.queue.bytes())
+			}
 			return nil
 		}
 		r, err := readRecord(file, l)
@@ -90,7 +98,7 @@ func (j *Journal) Load(id string) (queue.Entry, error) {
 	switch {
 	case err != nil:
 		return queue.Entry{}, fmt.Errorf("undo journal: %w", err)
-	case len(e.Items) == 0:
+	case len(e.Items) == 0 && e.Batches == nil:
 		return queue.Entry{}, fmt.Errorf("%w: %q", ErrNotFound, id)
 	}
 	return e, nil

@@ -30,9 +30,10 @@ type tally struct {
 	items             []item
 }
 
-// item is what is known of one message, in eight bytes, for there may be millions.
+// item is what is known of one message or one batch, in few bytes, for there may be millions.
 type item struct {
 	seq             int32
+	n               int32 // messages
 	outcome, undone outcomeCode
 }
 
@@ -112,7 +113,7 @@ func (l *ledger) intend(t *tally, s stub, offset int64) {
 	if known {
 		return
 	}
-	t.items = slices.Insert(t.items, i, item{seq: s.seq})
+	t.items = slices.Insert(t.items, i, item{seq: s.seq, n: max(1, s.n)})
 	if key := l.name(s.key.bytes()); !slices.Contains(t.keys, key) {
 		t.keys = append(t.keys, key)
 	}
@@ -156,7 +157,7 @@ func countUndoable(items []item) int {
 	n := 0
 	for _, it := range items {
 		if (queue.Item{Outcome: names[it.outcome], Undone: names[it.undone]}).Undoable() {
-			n++
+			n += int(it.n)
 		}
 	}
 	return n
@@ -165,7 +166,10 @@ func countUndoable(items []item) int {
 func (l *ledger) summary(t *tally) (Summary, error) {
 	s := Summary{
 		ID: t.id, Time: t.time, Op: t.op, Server: t.server, Queue: t.queue, Keys: t.keys,
-		Total: len(t.messages()), Undoable: t.undoable(),
+		Undoable: t.undoable(),
+	}
+	for _, it := range t.messages() {
+		s.Total += int(it.n)
 	}
 	if t.first < 0 {
 		return s, nil
@@ -177,10 +181,14 @@ func (l *ledger) summary(t *tally) (Summary, error) {
 	}
 	head, _, _ = bytes.Cut(head[:n], []byte("\n"))
 	eachField(head, func(name []byte, v value) {
-		if string(name) == "payload" {
-			sample := v.bytes()
-			s.Sample = bytes.Clone(sample[:min(len(sample), SampleBytes)])
+		switch string(name) {
+		case "payload":
+			s.Sample = sampleOf(v.bytes())
+		case "payloads":
+			s.Sample = sampleOf(v.first().bytes())
 		}
 	})
 	return s, nil
 }
+
+func sampleOf(payload []byte) []byte { return bytes.Clone(payload[:min(len(payload), SampleBytes)]) }

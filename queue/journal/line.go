@@ -279,3 +279,13 @@ func (v value) base64() []byte {
 	}
 	return b
 }
+
+// first returns the first element of an array.
+func (v value) first() value {
+	rest, ok := bytes.CutPrefix(v.json, []byte("["))
+	if !ok {
+		return value{}
+	}
+	text, _, whole := cutValue(trim(rest))
+	return value{json: text, cut: !whole}
+}

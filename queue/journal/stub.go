@@ -14,6 +14,8 @@ type stub struct {
 	seq     int32
 	time    []byte
 	op      []byte
+	n       int32 // messages of a batch; 0 for a record of one message
+	count   int64
 	outcome outcomeCode
 	server  value
 	queue   value
@@ -40,6 +42,12 @@ func parseStub(l line) (stub, bool) {
 			s.time = v.text()
 		case "op":
 			s.op = v.text()
+		case "n":
+			n, err := strconv.ParseInt(string(v.json), 10, 32)
+			s.n, valid = int32(n), valid && err == nil && n > 0
+		case "count":
+			n, err := strconv.ParseInt(string(v.json), 10, 64)
+			s.count, valid = n, valid && err == nil
 		case "outcome":
 			s.outcome = outcomeOf(v.text())
 		case "server":
