@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -101,6 +103,7 @@ func BenchmarkBulkRedrive(b *testing.B) {
 		b.ReportMetric(raw.Seconds()/all.Seconds(), "of-raw")
 		b.ReportMetric(raw.Seconds()/(all-selected).Seconds(), "of-raw-once-fixed")
 		b.ReportMetric(single.Seconds()/all.Seconds(), "times-lmove")
+		b.ReportMetric(peakMB(b), "peak-MB")
 		b.ReportMetric(0, "ns/op")
 	}
 }
@@ -157,4 +160,48 @@ func pinging(b *testing.B, s *queuetest.Server) func() (p99, worst time.Duration
 		slices.Sort(took)
 		return took[len(took)*99/100], took[len(took)-1]
 	}
+}
+
+// A sorted set is purged, its messages written to the journal, while another client asks
+// for a PING again and again.
+func BenchmarkPurge(b *testing.B) {
+	n := 5 * many()
+	s := queuetest.Redis(b)
+	c, _ := open(b, s)
+	q := queue.Named("q")
+	for b.Loop() {
+		members := make([]redis.Z, 0, 1000)
+		for i := range n {
+			if members = append(members, redis.Z{Score: float64(i), Member: fmt.Sprintf("%0100d", i)}); len(members) == cap(members) {
+				s.Client.ZAdd(b.Context(), q.Delayed, members...)
+				members = members[:0]
+			}
+		}
+		worst := pinging(b, s)
+		start := time.Now()
+		p, err := c.Purge(b.Context(), q, queue.Delayed, nil)
+		if err != nil || p.Freed != int64(n) {
+			b.Fatal(p, err)
+		}
+		b.ReportMetric(float64(n)/time.Since(start).Seconds(), "msg/s")
+		p99, most := worst()
+		b.ReportMetric(most.Seconds()*1000, "worst-ping-ms")
+		b.ReportMetric(p99.Seconds()*1000, "p99-ping-ms")
+		b.ReportMetric(peakMB(b), "peak-MB")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
+// peakMB is the most memory that this process has had so far.
+func peakMB(b *testing.B) float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Skip(err)
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	kb, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return float64(kb) / 1024
 }

@@ -20,9 +20,15 @@ func (u *bulkUndo) restore(ctx context.Context) error {
 		if err := u.intend(i); err != nil {
 			return err
 		}
-		if it.Batch.Index != nil || it.Unsure() && len(u.stamps[it.Message.Key]) == 0 {
+		each := it.Batch.Index != nil || it.Unsure() && len(u.stamps[it.Message.Key]) == 0
+		if it.Op == OpPurge && !each {
+			each, err = u.crowded(ctx, it)
+		}
+		switch {
+		case err != nil:
+		case each:
 			err = u.restoreEach(ctx, i, it)
-		} else {
+		default:
 			err = u.restoreStep(ctx, i, it)
 		}
 		u.undone(Done, i)
@@ -32,6 +38,16 @@ func (u *bulkUndo) restore(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// crowded reports whether other messages have arrived where a piece of a purged list was.
+func (u *bulkUndo) crowded(ctx context.Context, it Item) (bool, error) {
+	m := it.Message
+	if m.Place == Delayed {
+		return false, nil
+	}
+	n, err := u.c.length(ctx, m.Place, m.Key)
+	return n != m.Len-m.Index-int64(it.Batch.Len()), err
 }
 
 // restoreStep puts a whole step back to the end it was taken from.
@@ -110,16 +126,34 @@ func (u *bulkUndo) insist(ctx context.Context, cl *call) (lost bool, err error) 
 	}
 }
 
+// restoreOrder says from which end old positions are counted, and in which order the
+// messages find the list as long as they left it: those nearest to that end first.
+func (i Item) restoreOrder() (from string, order []int) {
+	order = inOrder(i.Batch.Payloads)
+	if from = "tail"; i.fromEnd() == Left {
+		from = "head"
+	}
+	if i.Op == OpPurge {
+		if from = restoreFrom(i); from == "tail" {
+			slices.Reverse(order)
+		}
+	}
+	return from, order
+}
+
 // restoreEach puts the messages of a step back one by one, near where they were.
 func (u *bulkUndo) restoreEach(ctx context.Context, step int, it Item) error {
 	batch := it.Batch
-	for n := 0; n < len(batch.Payloads); {
+	from, order := it.restoreOrder()
+	for len(order) > 0 {
 		var calls []*call
-		for passed := int64(0); n < len(batch.Payloads) && len(calls) < batchMessages && passed < batchSteps; n++ {
-			m := it.Message
+		for passed := int64(0); len(order) > 0 && len(calls) < batchMessages && passed < batchSteps; order = order[1:] {
+			n, m := order[0], it.Message
 			switch {
 			case batch.Index != nil:
 				m.Index = batch.Index[n]
+			case it.Op == OpPurge:
+				m.Index += int64(n)
 			case it.fromEnd() == Left:
 				m.Index = int64(n)
 			default:
@@ -127,10 +161,6 @@ func (u *bulkUndo) restoreEach(ctx context.Context, step int, it Item) error {
 			}
 			if batch.Scores != nil {
 				m.Score = batch.Scores[n]
-			}
-			from := "tail"
-			if it.fromEnd() == Left {
-				from = "head"
 			}
 			calls = append(calls, &call{script: scriptRestore, keys: []string{m.Key}, args: []any{
 				batch.Payloads[n], kind(m.Place), from, m.Index, m.Len, string(m.Score), mark(), searchLimit, flag(it.Unsure()),

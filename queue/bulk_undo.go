@@ -25,6 +25,9 @@ func (c *Client) UndoBulk(ctx context.Context, e Entry, progress func(BulkReport
 	case e.Server != c.address:
 		return u.report, fmt.Errorf("this happened on %s, and the connection is to %s", e.Server, c.address)
 	}
+	if err := u.rejoin(ctx); err != nil {
+		return u.report, err
+	}
 	if err := u.open(ctx); err != nil {
 		return u.report, err
 	}
@@ -47,6 +50,7 @@ type bulkUndo struct {
 	steps    []int                      // that could be undone, newest first
 	never    []int                      // that were written down and did not happen
 	stamps   map[string]map[string]bool // the steps that happened, by key; nil when none is known
+	aside    map[string]int64           // messages that a purge had set aside and not freed, by key
 	backed   []int64                    // messages that came back in this undo, by step
 }
 
@@ -82,12 +86,15 @@ func (u *bulkUndo) happened(ctx context.Context, it Item) (bool, error) {
 	if !it.Unsure() || it.Outcome == Done {
 		return true, nil
 	}
+	if aside, known := u.aside[it.Message.Key]; known && !it.Tried { // what was not freed came back with the rest
+		return it.Message.Index < it.Message.Len-aside, nil
+	}
 	stamps, err := u.stampsOf(ctx, it.Message.Key)
 	if err != nil {
 		return false, err
 	}
-	if len(stamps) == 0 && time.Since(it.Time) > stampLife {
-		return true, nil // forgotten: it may have
+	if len(stamps) == 0 && (it.Op == OpPurge || time.Since(it.Time) > stampLife) {
+		return true, nil // never kept, or forgotten: it may have
 	}
 	return stamps[strconv.Itoa(it.Seq)], nil
 }
@@ -107,6 +114,37 @@ func (u *bulkUndo) stampsOf(ctx context.Context, key string) (map[string]bool, e
 	}
 	u.stamps[key] = stamps
 	return stamps, nil
+}
+
+// rejoin brings back what a purge had set aside and not yet freed. How much that was also
+// tells which step without an answer had been freed.
+func (u *bulkUndo) rejoin(ctx context.Context) error {
+	u.aside = map[string]int64{}
+	for _, header := range u.entry.Items {
+		if header.Seq >= 0 || !header.Undoable() {
+			continue
+		}
+		if err := u.c.record(Record{Kind: UndoIntent, Entry: u.entry.ID, Seq: header.Seq, Time: time.Now()}); err != nil {
+			return err
+		}
+		res, aside := u.c.rejoinKey(ctx, header)
+		if errors.Is(res.Err, ErrGone) { // all of it was freed: the steps bring it back
+			res = Result{Outcome: Done}
+		}
+		if err := u.c.record(Record{Kind: Undone, Entry: u.entry.ID, Seq: header.Seq, Time: time.Now(), Outcome: res.Outcome}); err != nil {
+			u.c.logf("journal: %v", err)
+		}
+		if res.Err != nil {
+			// A step may lie among those set aside: restored now, it would be there twice.
+			return res.Err
+		}
+		if !header.Tried { // after a former try the length tells nothing any more
+			u.aside[header.Message.Key] = aside
+		}
+		u.report.Total += aside
+		u.report.Done += aside
+	}
+	return nil
 }
 
 func (u *bulkUndo) tell() {
@@ -234,6 +272,9 @@ func newMovedFrom(it Item) *movedFrom {
 // fromEnd is the end of a list that a step was taken from.
 func (i Item) fromEnd() End {
 	at := i.Batch.Index
+	if i.Op == OpPurge {
+		return Left // the head of what was set aside
+	}
 	if n := len(at); n > 1 {
 		if at[0] < at[n-1] {
 			return Left

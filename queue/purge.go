@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -14,12 +15,6 @@ type Purged struct {
 	Taken int64 // messages in the snapshot
 	Freed int64 // of those, freed so far
 }
-
-// A piece of a purge is bounded in messages and bytes, so that freeing it is no stall.
-const (
-	pieceMessages = 1000
-	pieceBytes    = 4 << 20
-)
 
 // Purge empties a place as it is now: each key is renamed to a private one in one
 // step (what arrives later stays), its messages are written to the journal, and it
@@ -113,73 +108,53 @@ func (p *purge) wayBack() string {
 // free writes the snapshot to the journal and trims it, piece by piece from the head.
 func (p *purge) free(ctx context.Context, key, private string, left int64) error {
 	total := left
+	snapshot := side{place: p.place, key: private, end: Left}
+	var before span
 	for left > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		piece, err := p.piece(ctx, private)
+		piece, err := p.c.readSpanBy(ctx, snapshot, 0, stepMessages, math.MaxInt64, before.chunk())
 		if err != nil {
 			return err
 		}
-		if len(piece) == 0 {
+		if len(piece.all) == 0 {
 			return fmt.Errorf("%w: the snapshot has changed", ErrGone)
 		}
-		records := make([]Record, len(piece))
-		for i, m := range piece {
-			m.Key, m.Index, m.Len = key, total-left+int64(i), total
-			records[i] = p.intent(p.seq, m)
-			p.seq++
-		}
-		if err := p.c.record(records...); err != nil {
+		r := p.intent(p.seq, Message{Place: p.place, Key: key, Index: total - left, Len: total})
+		r.Batch = batchOf(piece)
+		p.seq += len(piece.all)
+		if err := p.c.record(r); err != nil {
 			return err
 		}
-		trimmed := p.ask(ctx, &call{script: scriptTrim, keys: []string{private}, args: []any{kind(p.place), len(piece), left}})
+		trimmed := p.ask(ctx, &call{script: scriptTrim, keys: []string{private}, args: []any{kind(p.place), len(piece.all), left}})
 		res := trimmed.result()
-		answers := make([]Record, len(records))
-		for i, r := range records {
-			answers[i] = p.answer(r, res.Outcome)
-		}
-		if err := p.c.record(answers...); err != nil {
+		if err := p.c.record(p.answer(r, res.Outcome)); err != nil {
 			p.c.logf("journal: %v", err)
 		}
 		if res.Err != nil {
 			return res.Err
 		}
-		left -= int64(len(piece))
-		p.sum.Freed += int64(len(piece))
+		left -= int64(len(piece.all))
+		p.sum.Freed += int64(len(piece.all))
 		if p.progress != nil {
 			p.progress(*p.sum)
 		}
+		before = piece
 	}
 	return nil
 }
 
-// piece reads the first messages of the snapshot, whole.
-func (p *purge) piece(ctx context.Context, private string) ([]Message, error) {
-	snapshot := Queue{Name: p.queue.Name, Dead: private}
-	place := Dead
-	if p.place == Delayed {
-		snapshot, place = Queue{Name: p.queue.Name, Delayed: private}, Delayed
-	}
-	page, err := p.c.Peek(ctx, snapshot, place, 0, pieceMessages)
-	if err != nil {
-		return nil, err
-	}
-	bytes := 0
-	for i, m := range page.Messages {
-		if bytes >= pieceBytes {
-			return page.Messages[:i], nil
+// batchOf is what the journal keeps of a piece.
+func batchOf(piece span) *Batch {
+	b := &Batch{}
+	for _, m := range piece.all {
+		b.Payloads = append(b.Payloads, m.payload)
+		if m.score != "" {
+			b.Scores = append(b.Scores, m.score)
 		}
-		if !m.Complete() {
-			if m, err = p.c.Load(ctx, m); err != nil {
-				return nil, err
-			}
-		}
-		m.Place = p.place
-		page.Messages[i] = m
-		bytes += len(m.Payload)
 	}
-	return page.Messages, nil
+	return b
 }
 
 // ask runs one call, which an operator who cancels does not cut short.

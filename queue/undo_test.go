@@ -184,7 +184,7 @@ func TestPurgeTakesTheSnapshotAndUndoBringsItBack(t *testing.T) {
 		if keys := s.Client.Keys(t.Context(), "*").Val(); len(keys) != 1 {
 			t.Errorf("keys left: %q", keys)
 		}
-		wantAll(t, c.Undo(t.Context(), entry(t, j, p.Entry)), queue.Done)
+		wantUndone(t, c, entry(t, j, p.Entry))
 		wantList(t, s, "orders:dead", append([]string{"newcomer"}, want...)...)
 	})
 }
@@ -200,7 +200,7 @@ func TestPurgeOfDelayedAndOfNothing(t *testing.T) {
 		if err != nil || p.Freed != 1200 {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		wantAll(t, c.Undo(t.Context(), entry(t, j, p.Entry)), queue.Done)
+		wantUndone(t, c, entry(t, j, p.Entry))
 		if n := s.Client.ZCount(t.Context(), "orders:delayed", "-inf", "+inf").Val(); n != 1200 {
 			t.Errorf("%d came back", n)
 		}
@@ -319,4 +319,16 @@ func TestUndoOfAPurgeStopsWhenTheRestMayNotComeBack(t *testing.T) {
 	wantList(t, s, "orders")
 	c.Undo(t.Context(), load())
 	wantList(t, s, "orders", "a", "b", "c", "d", "e")
+}
+
+// wantUndone undoes an entry of any kind and wants all of it to come back.
+func wantUndone(t testing.TB, c *queue.Client, e queue.Entry) {
+	t.Helper()
+	if e.Batches == nil {
+		wantAll(t, c.Undo(t.Context(), e), queue.Done)
+		return
+	}
+	if r, err := c.UndoBulk(t.Context(), e, nil); err != nil || r.Done != r.Total || r.Total == 0 {
+		t.Errorf("undo: %+v, %v", r, err)
+	}
 }

@@ -178,6 +178,6 @@ func TestAPurgeThatWasNotConfirmedIsUndone(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	wantList(t, s, "orders:dead")
-	wantAll(t, c.Undo(t.Context(), entry(t, j, purged.Entry)), queue.Done)
+	wantUndone(t, c, entry(t, j, purged.Entry))
 	wantList(t, s, "orders:dead", "a", "b", "c")
 }

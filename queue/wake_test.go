@@ -166,7 +166,7 @@ func TestAnUndoWakesConsumers(t *testing.T) {
 			t.Fatal(err)
 		}
 		wakes()
-		wantAll(t, c.Undo(t.Context(), entry(t, j, p.Entry)), queue.Done)
+		wantUndone(t, c, entry(t, j, p.Entry))
 		if got := wakes(); !slices.Contains(got, score5) {
 			t.Errorf("undo of a purge: told %q, want %s among them", got, score5)
 		}
@@ -207,7 +207,7 @@ func TestTheUndoOfAHalfDonePurgeWakesConsumers(t *testing.T) {
 			}
 		}
 		wakes()
-		wantAll(t, c.Undo(t.Context(), entry(t, j, purged.Entry)), queue.Done)
+		wantUndone(t, c, entry(t, j, purged.Entry))
 		if got := wakes(); !slices.Equal(got, []string{score5}) {
 			t.Errorf("meanwhile=%v: told %q, want %s", meanwhile, got, score5)
 		}
