@@ -30,7 +30,7 @@ type Backend interface {
 	// Failures fills in what is known of failed attempts at messages.
 	Failures(ctx context.Context, q queue.Queue, ms []queue.Message) ([]queue.Failed, error)
 	Copies(ctx context.Context, m queue.Message, limit int64) (n int64, more bool, err error)
-	Search(ctx context.Context, q queue.Queue, p queue.Place, from int64, match func(queue.Message) bool, limit, maxPages int) (found []queue.Message, next int64, err error)
+	Search(ctx context.Context, q queue.Queue, p queue.Place, from queue.Spot, o queue.SearchOptions) (queue.Found, error)
 
 	Enqueue(ctx context.Context, q queue.Queue, payload []byte, o queue.EnqueueOptions) (queue.Enqueued, error)
 	Redrive(ctx context.Context, q queue.Queue, ms []queue.Message, o queue.RedriveOptions) queue.Report

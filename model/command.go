@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"redq/queue"
-	"redq/queue/filter"
 )
 
 // commandSpec is one command of the command line.
@@ -39,7 +38,7 @@ func commands() []commandSpec {
 		{name: "quit", run: pressing(ActKill)},
 		{name: "help", run: pressing(ActHelp)},
 		{name: "sort", about: "one of " + strings.Join(sorts, ", "), options: sorts, run: runSort},
-		{name: "filter", about: "text, /re/ or ! in front; nothing clears it", run: runFilter},
+		{name: "filter", about: "text, /re/, on messages .jq, due<10m, age>5m, size>1k, ! in front; nothing clears it", run: runFilter},
 		{name: "refresh", about: "a duration such as 2s, at least 250ms", options: []string{"250ms", "500ms", "1s", "2s", "5s", "10s", "30s"}, run: runRefresh},
 		{name: "goto", about: "a position from 0 on a queue's page", run: runGoTo},
 		{name: "trouble", run: pressing(ActTrouble)},
@@ -186,11 +185,11 @@ func runSort(_ Model, args []string, _ string) (Intent, error) {
 }
 
 func runFilter(m Model, _ []string, rest string) (Intent, error) {
-	if _, err := filter.ParseText(rest); err != nil {
-		return nil, err
-	}
 	if ok, why := m.canFilter(); !ok {
 		return nil, errors.New(why)
+	}
+	if _, err := m.parseFilter(rest); err != nil {
+		return nil, err
 	}
 	return setFilter{rest}, nil
 }

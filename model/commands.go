@@ -11,11 +11,13 @@ import (
 
 	"redq/queue"
 	"redq/queue/payload"
+	"redq/queue/sieve"
 )
 
 // How much one request may do.
 const (
-	searchPages  = 10     // pages a step of a search
+	// searchStep is how long a step of a search looks for more before it tells.
+	searchStep   = 200 * time.Millisecond
 	copiesLimit  = 10_000 // entries from each end in which identical copies are counted
 	perMessage   = 20 * time.Millisecond
 	purgeTimeout = 10 * time.Minute
@@ -98,16 +100,25 @@ func (m Model) peekCmd(gen int, q queue.Queue, p queue.Place, from int64, n int,
 	})
 }
 
+// searchCmd makes the next step of the search in a list.
 func (m Model) searchCmd(q queue.Queue, l List) tea.Cmd {
 	b := m.cfg.Backend
-	gen, match, from := l.Search.gen, l.Search.matcher, l.Search.next
+	gen, match := l.Search.gen, l.Search.matcher
+	scan, rows := l.scan()
 	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
-		hits := func(msg queue.Message) bool { return match.Match(msg.Payload) }
-		ms, next, err := b.Search(ctx, q, l.Place, from, hits, maxMatches, searchPages)
-		f := found{next: next, err: err, rows: make([]MessageRow, len(ms))}
-		for i, msg := range ms {
-			f.rows[i] = readyRow(q, msg, b.Age)
+		c := catch{
+			sieve: sieve.Sieve{Filter: match, Unit: q.Unit, Now: scan.now, Age: b.Age, Tally: scan.Tally},
+			rows:  maxRows - len(rows), bytes: maxRowBytes - scan.bytes,
 		}
+		take := func(msg queue.Message) (bool, error) { return c.take(ctx, msg) }
+		var f found
+		f.Found, f.err = b.Search(ctx, q, l.Place, scan.next, queue.SearchOptions{Match: take, Within: searchStep})
+		c.sieve.Unread(f.Unread)
+		f.beyond, f.tally = c.beyond, c.sieve.Tally
+		for _, msg := range f.Messages {
+			f.rows = append(f.rows, readyRow(q, msg, b.Age))
+		}
+		f.Messages = nil // the rows have them
 		return placeSearchedMsg{gen: gen, queue: q.Name, place: l.Place, found: f}
 	})
 }

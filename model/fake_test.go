@@ -32,9 +32,12 @@ type fake struct {
 	enqueued  []queue.EnqueueOptions
 	engine    fakeEngine
 	consumers queue.Consumers
-	failures  map[string]queue.Failed // by payload
-	due       int64                   // delayed messages of each queue that are due
-	alive     int64                   // consumers of each queue, by heartbeat
+	failures  map[string]queue.Failed  // by payload
+	due       int64                    // delayed messages of each queue that are due
+	alive     int64                    // consumers of each queue, by heartbeat
+	stride    int64                    // messages that one step of a search looks at; 0: 10
+	headBytes int                      // a longer payload is cut for a search; 0: none is
+	ages      map[string]time.Duration // by payload; nil: 3 s each
 }
 
 type member struct {
@@ -144,7 +147,12 @@ func (f *fake) Peek(_ context.Context, q queue.Queue, p queue.Place, from int64,
 	return queue.Page{Place: p, From: lo, Total: int64(len(ms)), Messages: ms[lo:hi], Now: f.now}, nil
 }
 
-func (f *fake) Age(queue.Message) time.Duration { return 3 * time.Second }
+func (f *fake) Age(m queue.Message) time.Duration {
+	if f.ages == nil {
+		return 3 * time.Second
+	}
+	return f.ages[string(m.Payload)]
+}
 
 func (f *fake) Load(_ context.Context, m queue.Message) (queue.Message, error) {
 	f.mu.Lock()
@@ -164,25 +172,36 @@ func (f *fake) Copies(context.Context, queue.Message, int64) (int64, bool, error
 	return 2, true, f.call("Copies")
 }
 
-// Search looks at ten messages a call.
-func (f *fake) Search(_ context.Context, q queue.Queue, p queue.Place, from int64, match func(queue.Message) bool, limit, _ int) ([]queue.Message, int64, error) {
+// Search looks at a few messages a call.
+func (f *fake) Search(_ context.Context, q queue.Queue, p queue.Place, from queue.Spot, o queue.SearchOptions) (queue.Found, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	r := queue.Found{Next: from}
 	if err := f.call("Search"); err != nil {
-		return nil, 0, err
+		return r, err
 	}
 	ms := f.messages(q, p)
-	until := min(from+10, int64(len(ms)))
-	var found []queue.Message
-	for _, m := range ms[min(from, until):until] {
-		if match(m) && len(found) < limit {
-			found = append(found, m)
+	r.Total = int64(len(ms))
+	for at := from.Position(); at < r.Total && r.Looked < cmp.Or(f.stride, 10); at++ {
+		m := ms[at]
+		if f.headBytes > 0 && len(m.Payload) > f.headBytes {
+			m.Payload = m.Payload[:f.headBytes]
 		}
+		hit, err := o.Match(m)
+		if errors.Is(err, queue.ErrCut) {
+			hit, err = o.Match(ms[at])
+		}
+		if err != nil {
+			return r, err
+		}
+		if hit {
+			r.Messages = append(r.Messages, m)
+		}
+		r.Looked++
+		r.Next = queue.At(at + 1)
 	}
-	if until == int64(len(ms)) {
-		until = -1
-	}
-	return found, until, nil
+	r.Done = r.Next.Position() >= r.Total
+	return r, nil
 }
 
 func (f *fake) find(m queue.Message) int {

@@ -16,7 +16,7 @@ type List struct {
 	// Rows are the buffer, in the place's own order: Rows[0] is at position From.
 	Rows   []MessageRow
 	From   int64
-	Total  int64     // messages in the place; with a filter: matches found so far
+	Total  int64     // messages in the place; with a filter: matches kept so far, see Matched
 	Loaded bool      // a page has come
 	At     time.Time // when it came, client's clock
 	Err    string    // why the last page could not be read; Rows are then of At
@@ -167,6 +167,8 @@ func (l List) markedAll() (List, string) {
 	switch {
 	case l.Search.Running:
 		return l.marked(), fmt.Sprintf("marked %s matches found so far: the search goes on", n)
+	case l.Search.Beyond > 0:
+		return l.marked(), fmt.Sprintf("marked %s of %s that match: those that are kept for showing", n, Thousands(l.Matched()))
 	case l.Search.Text != "":
 		return l.marked(), fmt.Sprintf("marked all %s that match", n)
 	case int64(len(l.Rows)) < l.Total:

@@ -127,11 +127,16 @@ func (m Model) refreshList(forced bool) (Model, tea.Cmd) {
 	}
 	row, _ := m.Row(m.Queue.Name)
 	n := count(row.Sample, l.Place)
-	changed := s.Err != "" || n.OK() && n.N != s.Of && n.N <= researchAll
-	if s.Running || !forced && (!changed || s.Capped) {
+	changed := n.OK() && n.N != s.Of && n.N <= researchAll && s.took <= researchTime
+	switch {
+	case s.Running:
 		return m, nil
+	case forced, s.Err == "" && changed && s.Beyond == 0:
+		return m.startSearch(s.Text, s.matcher, true)
+	case s.Err != "" && !s.GaveUp:
+		return m.resumeSearch(l)
 	}
-	return m.startSearch(s.Text, s.matcher, true)
+	return m, nil
 }
 
 // needPage asks for the rows of the list in front, unless it is filtered: then
@@ -217,9 +222,17 @@ func (m Model) followMessage() Model {
 	return m
 }
 
+// parseFilter reads a filter for the page in front: names and events are lines of text.
+func (m Model) parseFilter(text string) (filter.Matcher, error) {
+	if m.Screen == QueueScreen {
+		return filter.Parse(text)
+	}
+	return filter.ParseText(text)
+}
+
 // setFilter filters the page in front; "" shows all again.
 func (m Model) setFilter(text string) (Model, tea.Cmd) {
-	match, err := filter.ParseText(text)
+	match, err := m.parseFilter(text)
 	if err != nil {
 		return m.say(StatusError, err.Error())
 	}
@@ -250,10 +263,18 @@ func (m Model) setFilter(text string) (Model, tea.Cmd) {
 
 // startSearch filters the list in front. A repeated search keeps what was found
 // on screen until it is done.
-func (m Model) startSearch(text string, match filter.Matcher, repeat bool) (Model, tea.Cmd) {
+func (m Model) startSearch(text string, match filter.Matcher, again bool) (Model, tea.Cmd) {
 	row, _ := m.Row(m.Queue.Name)
 	l := m.Queue.List()
-	l = l.searching(text, match, count(row.Sample, l.Place).N, repeat)
+	scan := Scan{Of: count(row.Sample, l.Place).N, started: m.Now, now: m.ServerNow()}
+	l = l.searching(text, match, scan, again)
+	m.Queue = m.Queue.with(l)
+	return m, m.searchCmd(m.Queue.Queue, l)
+}
+
+// resumeSearch goes on with a search that the server's failure stopped.
+func (m Model) resumeSearch(l List) (Model, tea.Cmd) {
+	l.Search.Running, l.Search.Err = true, ""
 	m.Queue = m.Queue.with(l)
 	return m, m.searchCmd(m.Queue.Queue, l)
 }
@@ -267,13 +288,17 @@ func (m Model) searched(msg placeSearchedMsg) (Model, tea.Cmd) {
 	if msg.gen != l.Search.gen || !l.Search.Running {
 		return m, nil
 	}
-	l, more := l.stepped(msg.found, m.listHeight())
+	again := l.Search.again != nil
+	l = l.stepped(msg.found, m.Now, m.listHeight())
 	l.At = m.Now
 	m.Queue = m.Queue.with(l)
-	if !more {
-		return m, nil
+	if l.Search.Running {
+		return m, m.searchCmd(m.Queue.Queue, l)
 	}
-	return m, m.searchCmd(m.Queue.Queue, l)
+	if status := l.Search.outcome(); status.Text != "" && !again && m.onQueue() && l.Place == m.Queue.Place {
+		return m.say(status.Kind, status.Text)
+	}
+	return m, nil
 }
 
 // needDistribution asks for the due times that the page in front shows.

@@ -3,8 +3,9 @@ package model
 import (
 	"errors"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"redq/queue/filter"
@@ -25,7 +26,8 @@ type Prompt struct {
 	Kind  PromptKind
 	Field Field
 	Err   string // what is wrong with the text so far
-	ErrAt int    // rune of the text at which Err points; -1 nowhere
+	ErrAt int    // byte of the text at which Err points; -1 nowhere
+	ErrTo int    // where what is wrong ends; at ErrAt when something is missing there
 
 	Completions []string // what tab would make of the text, best first
 	Completed   int      // index of the completion in the field; -1 none yet
@@ -52,10 +54,42 @@ func (p Prompt) typed(k tea.KeyMsg) Prompt {
 func (p Prompt) failed(err error) Prompt {
 	p.Err, p.ErrAt = err.Error(), -1
 	var at *filter.Error
-	if errors.As(err, &at) {
-		p.ErrAt = utf8.RuneCountInString(at.Text[:at.At])
+	if !errors.As(err, &at) {
+		return p
+	}
+	// The filter is the end of what was typed, perhaps without blanks around it.
+	if start := strings.LastIndex(p.Field.Text(), at.Text); start >= 0 {
+		p.Err, p.ErrAt = at.Reason, start+at.At
+		p.ErrTo = p.ErrAt + at.Len
 	}
 	return p
+}
+
+// FilterTerms returns what a filter on the page in front is made of, for the help: its
+// keys are examples, the important ones first. A page that cannot be filtered has none.
+func (m Model) FilterTerms() HelpGroup {
+	term := func(example, means string) key.Binding { return key.NewBinding(key.WithHelp(example, means)) }
+	g := HelpGroup{Title: "Filter: all terms must match", Bindings: []key.Binding{
+		term("text", "it is in there"),
+		term(`"two words"`, "with the blank"),
+		term("/regex/", "matches"),
+		term("!text", "not so, of any term"),
+	}}
+	if ok, _ := m.canFilter(); !ok {
+		return HelpGroup{}
+	}
+	if m.Screen != QueueScreen {
+		return g
+	}
+	g.Bindings = append(g.Bindings,
+		term(".user == 42", "jq, to the end"),
+		term("due<10m", "due by then, or late"),
+		term("age>5m", "seen here for longer"),
+		term("size>1k", "larger than 1 KiB"),
+		term("due<-5m", "late for longer"),
+		term("jq:'.a' text", "jq, then more terms"),
+	)
+	return g
 }
 
 // completed puts the next or previous completion into the field.
@@ -108,7 +142,7 @@ func (m Model) promptTyped() (Model, tea.Cmd) {
 		m.Prompt = m.Prompt.offering(m.completions(text))
 		return m, nil
 	}
-	match, err := filter.ParseText(text)
+	match, err := m.parseFilter(text)
 	if err != nil {
 		m.Prompt = m.Prompt.failed(err)
 		return m, nil
@@ -142,7 +176,7 @@ func (m Model) enterPrompt() (Model, tea.Cmd) {
 	if p.Kind == CommandPrompt {
 		in, err = m.command(text)
 	} else {
-		_, err = filter.ParseText(text)
+		_, err = m.parseFilter(text)
 	}
 	if err != nil {
 		m.Prompt = p.failed(err)

@@ -81,7 +81,7 @@ func TestBadCommandsSayWhatWasExpected(t *testing.T) {
 		"unit nobody ms":    "neither a queue",
 		"push up":           "expected left or right",
 		"stuck -1s":         "expected a duration",
-		"filter /(/":        "expected text",
+		"filter /(/":        "missing closing )",
 		"u":                 "queues have u in their name",
 	} {
 		d := start(t, seeded())

@@ -1,48 +1,85 @@
 package model
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
 	"redq/queue"
 	"redq/queue/filter"
+	"redq/queue/sieve"
 )
 
-// maxMatches is how many matches of a filter are kept; researchAll up to how many
-// messages a finished search is made again when the place has changed.
+// A filter may match a million messages. The first of them are kept for showing, so many
+// and of so many bytes; the others are counted.
 const (
-	maxMatches  = 10_000
-	researchAll = 2_000
+	maxRows     = 10_000
+	maxRowBytes = 16 << 20
+)
+
+// A finished search is made again when the place has changed, if the place has no more
+// than researchAll messages and the last search took no longer than researchTime.
+const (
+	researchAll  = 2_000
+	researchTime = time.Second
 )
 
 // Search is a filter at work in one place.
 type Search struct {
-	Text     string // the filter as typed; "" when there is none
-	Searched int64  // messages looked at
-	Of       int64  // messages in the place when it began
-	Running  bool
-	Capped   bool   // stopped at the most matches redq keeps
-	Err      string // why it stopped early
+	Text string // the filter as typed; "" when there is none
+	Scan
+	Running bool
+	Err     string // why it stopped before the end
+	GaveUp  bool   // it does not go on by itself: the jq expression takes too long
 
-	next    int64 // position where the next step begins
-	gen     int   // of the search under way: answers of others are dropped
+	gen     int // of the search under way: answers of others are dropped
 	matcher filter.Matcher
-	fresh   []MessageRow // found by a repeated search; shown when it is done
-	repeat  bool
+	again   *repeat // the same search once more, shown when it is done
+}
+
+// Scan is how far a search has come. What it could not decide about does not match.
+type Scan struct {
+	Searched int64 // messages looked at
+	Of       int64 // messages in the place
+	Beyond   int64 // matches that are not kept for showing
+	sieve.Tally
+
+	started time.Time // client's clock
+	now     time.Time // server's clock then, by which messages are due
+	took    time.Duration
+	bytes   int64 // of the payloads kept
+	next    queue.Spot
+}
+
+// repeat is a search under way while the matches of the last one are on screen.
+type repeat struct {
+	Scan
+	rows []MessageRow
 }
 
 // found is a step's answer.
 type found struct {
-	rows []MessageRow
-	next int64 // where to go on; -1 at the end
-	err  error
+	queue.Found
+	rows   []MessageRow
+	beyond int64 // matches for which there was no room
+	tally  sieve.Tally
+	err    error
 }
+
+// Matched is how many messages match, as far as the search has come.
+func (l List) Matched() int64 { return l.Total + l.Search.Beyond }
 
 // searching starts a search from the head. A repeated one keeps the old matches
 // on screen until it is done.
-func (l List) searching(text string, m filter.Matcher, total int64, repeat bool) List {
-	gen := l.Search.gen + 1
-	l.Search = Search{Text: text, Of: total, Running: true, gen: gen, matcher: m, repeat: repeat}
-	if repeat {
+func (l List) searching(text string, m filter.Matcher, scan Scan, again bool) List {
+	s := Search{Text: text, Scan: scan, Running: true, gen: l.Search.gen + 1, matcher: m}
+	if again {
+		s.Scan, s.again = l.Search.Scan, &repeat{Scan: scan}
+		l.Search = s
 		return l
 	}
+	l.Search = s
 	return l.emptied()
 }
 
@@ -57,30 +94,86 @@ func (l List) emptied() List {
 	return List{Place: l.Place, Search: l.Search, At: l.At}
 }
 
-// stepped takes what one step of the search found. more tells to go on.
-func (l List) stepped(f found, height int) (_ List, more bool) {
-	s := &l.Search
-	if f.err != nil {
-		s.Running, s.Err = false, queue.Explain(f.err)
-		return l, false
+// scan is the one under way and what it has found so far.
+func (l List) scan() (Scan, []MessageRow) {
+	if a := l.Search.again; a != nil {
+		return a.Scan, a.rows
 	}
-	s.Searched, s.next = max(s.Searched, f.next), f.next
-	rows := l.Rows
-	if s.repeat {
-		rows = s.fresh
-	}
+	return l.Search.Scan, l.Rows
+}
+
+// stepped takes what one step of the search found.
+func (l List) stepped(f found, now time.Time, height int) List {
+	scan, rows := l.scan()
+	scan = scan.after(f, now)
 	rows = append(rows[:len(rows):len(rows)], f.rows...)
-	if len(rows) >= maxMatches {
-		rows, s.Capped = rows[:maxMatches], true
+	s := &l.Search
+	s.GaveUp = errors.Is(f.err, sieve.ErrGaveUp)
+	s.Running, s.Err = f.err == nil && !f.Done, ""
+	if f.err != nil {
+		s.Err = explain(f.err)
 	}
-	s.Running = f.next >= 0 && !s.Capped
-	if !s.Running && f.next < 0 {
-		s.Searched = max(s.Of, s.Searched)
+	if s.again != nil && !f.Done && !s.GaveUp {
+		s.again = &repeat{scan, rows}
+		return l
 	}
-	if s.repeat && s.Running {
-		s.fresh = rows
-		return l, true
+	fresh := s.again != nil || len(f.rows) > 0 || !l.Loaded
+	s.Scan, s.again = scan, nil
+	if !fresh {
+		return l
 	}
-	s.fresh = nil
-	return l.paged(page{rows: rows, total: int64(len(rows))}, height), s.Running
+	return l.paged(page{rows: rows, total: int64(len(rows))}, height)
+}
+
+// after is the scan after another step.
+func (s Scan) after(f found, now time.Time) Scan {
+	s.Searched += f.Looked
+	if s.Of = max(f.Total, s.Searched); f.Done {
+		s.Of = f.Total
+	}
+	s.Beyond += f.beyond
+	s.Tally, s.next, s.took = f.tally, f.Next, now.Sub(s.started)
+	for _, r := range f.rows {
+		s.bytes += rowBytes(r.Message)
+	}
+	return s
+}
+
+// rowBytes is how much of a message's payload is kept.
+func rowBytes(m queue.Message) int64 {
+	return min(m.Size, queue.HeadBytes+queue.TailBytes)
+}
+
+// catch is what one step of a search has found.
+type catch struct {
+	sieve  sieve.Sieve
+	rows   int   // for which there is room
+	bytes  int64 // for which there is room
+	beyond int64
+}
+
+// take reports whether a message matches and is to be kept.
+func (c *catch) take(ctx context.Context, m queue.Message) (bool, error) {
+	hit, err := c.sieve.Match(ctx, m)
+	switch {
+	case !hit || err != nil:
+		return false, err
+	case c.rows <= 0 || c.bytes <= 0:
+		c.beyond++
+		return false, nil
+	}
+	c.rows--
+	c.bytes -= rowBytes(m)
+	return true, nil
+}
+
+// outcome says how a search came to its end, when that is worth a sentence.
+func (s Search) outcome() Status {
+	switch {
+	case s.GaveUp:
+		return Status{Text: fmt.Sprintf("%s (at %s of %s)", s.Err, Thousands(s.Searched), Thousands(s.Of)), Kind: StatusError}
+	case s.Undecided > 0:
+		return Status{Text: fmt.Sprintf("%s undecided: %s", Thousands(s.Undecided), s.Reason()), Kind: StatusWarn}
+	}
+	return Status{}
 }

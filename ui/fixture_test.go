@@ -196,8 +196,20 @@ func (f *fake) Copies(context.Context, queue.Message, int64) (int64, bool, error
 	return 2, true, nil
 }
 
-func (f *fake) Search(_ context.Context, q queue.Queue, p queue.Place, _ int64, match func(queue.Message) bool, _, _ int) ([]queue.Message, int64, error) {
-	return slices.DeleteFunc(f.messages(q, p), func(m queue.Message) bool { return !match(m) }), -1, nil
+func (f *fake) Search(_ context.Context, q queue.Queue, p queue.Place, _ queue.Spot, o queue.SearchOptions) (queue.Found, error) {
+	var r queue.Found
+	for _, m := range f.messages(q, p) {
+		hit, err := o.Match(m)
+		if err != nil {
+			return r, err
+		}
+		if hit {
+			r.Messages = append(r.Messages, m)
+		}
+		r.Looked++
+	}
+	r.Total, r.Done = r.Looked, true
+	return r, nil
 }
 
 func (f *fake) Enqueue(context.Context, queue.Queue, []byte, queue.EnqueueOptions) (queue.Enqueued, error) {

@@ -7,14 +7,10 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 )
 
-// footer draws the last line: the prompt while something is typed, else what the
-// last key led to and which keys do something here.
+// footer draws the last line: what the last key led to and which keys do something
+// here. While something is typed the prompt lies over it.
 func (p painter) footer() {
 	r := p.l.Footer
-	if p.m.Prompt.Kind != model.NoPrompt {
-		p.put(r, p.prompt(r.W))
-		return
-	}
 	status := p.status()
 	hints := p.hints(p.m.Hints(), r.W-2*len(edge)-min(width(status), r.W*2/3)-2)
 	p.put(r, p.line(status, hints, r.W))

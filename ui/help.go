@@ -8,11 +8,16 @@ import (
 	"redq/model"
 )
 
-// help draws all keys that do something here, in as many columns as fit.
+// help draws all keys that do something here, and what a filter is made of, in as many
+// columns as fit.
 func (p painter) help() []string {
 	w, h := p.l.Help.W, p.l.Help.H
 	inner, room := w-boxFrame, h-2*borderWidth
-	lines := p.helpLines(p.m.HelpGroups(), inner)
+	groups := p.m.HelpGroups()
+	if terms := p.m.FilterTerms(); len(terms.Bindings) > 0 {
+		groups = append(groups, terms)
+	}
+	lines := p.helpLines(groups, inner)
 	top := max(0, min(p.m.HelpTop, len(lines)-room))
 	note := p.keys("esc", "closes")
 	if len(lines) > room {

@@ -33,6 +33,10 @@ func draw(th styles.Theme, m model.Model, cache *previews) string {
 	page.page()
 	p.footer()
 	lines := p.canvas.lines()
+	if m.Prompt.Kind != model.NoPrompt {
+		prompt := p.prompt(l.Footer.W)
+		overlay(lines, prompt, l.Footer.X, l.Footer.Y+l.Footer.H-len(prompt))
+	}
 	if !l.Dialog.Empty() {
 		overlay(lines, p.dialog(), l.Dialog.X, l.Dialog.Y)
 	}

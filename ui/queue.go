@@ -90,33 +90,20 @@ func (p painter) tabText(label string, ink styles.Ink) string {
 	return " " + p.Key.Paint(digit) + ink.Paint(" "+rest+" ")
 }
 
-// listNotes say what is shown of a place: the filter and how far it has looked, marks.
+// listNotes say what else is to be known of a tab: how many are marked.
 func (p painter) listNotes(list model.List) []part {
 	if list.Place == model.ConsumersTab {
 		return p.attendanceNotes()
 	}
-	var notes []part
-	if n := list.Marks.Len(); n > 0 {
-		text := plural(int64(n), "marked", "marked")
-		if gone := list.Marks.Gone(); gone > 0 {
-			text += fmt.Sprintf(", %d gone", gone)
-		}
-		notes = append(notes, part{p.Accent.Paint(text), 1})
+	n := list.Marks.Len()
+	if n == 0 {
+		return nil
 	}
-	s := list.Search
-	if s.Text == "" {
-		return notes
+	text := plural(int64(n), "marked", "marked")
+	if gone := list.Marks.Gone(); gone > 0 {
+		text += fmt.Sprintf(", %d gone", gone)
 	}
-	text := number(list.Total) + " of " + number(s.Searched) + " match"
-	switch {
-	case s.Err != "":
-		text = p.Bad.Paint(name(s.Err))
-	case s.Running:
-		text = number(list.Total) + " match, searched " + shortNumber(s.Searched, 6) + " of " + shortNumber(s.Of, 6)
-	case s.Capped:
-		text = "the first " + number(list.Total) + " that match"
-	}
-	return append(notes, part{p.Accent.Paint("/"+name(s.Text)) + "  " + text, 0})
+	return []part{{p.Accent.Paint(text), 1}}
 }
 
 // listColumns are the widths of the columns of a list; 0 where one is not shown.
@@ -137,6 +124,9 @@ const (
 
 func (p painter) listColumns(list model.List) listColumns {
 	last := list.Top + int64(p.l.List.H)
+	if list.Search.Text != "" { // what matches may lie anywhere
+		last = list.Search.Of
+	}
 	c := listColumns{position: max(len(number(last)), 3), when: whenWidth, bytes: bytesWidth}
 	room := p.l.List.W - flagsWidth - c.position - c.when - c.bytes - 3*columnGap - len(edge)
 	if list.Place == queue.Delayed {
@@ -169,7 +159,15 @@ func (p painter) listHead(list model.List, c listColumns) string {
 	if c.score > 0 {
 		head += padLeft("SCORE", c.score) + gap
 	}
-	return p.Heading.Paint(head + padLeft("SIZE", c.bytes) + gap + "PAYLOAD")
+	head += padLeft("SIZE", c.bytes) + gap
+	title := p.searchTitle(list, p.l.ListHead.W-width(head)-len(edge))
+	if title == "" {
+		return p.Heading.Paint(head + "PAYLOAD")
+	}
+	if payload := head + "PAYLOAD"; width(payload)+1+width(title)+len(edge) <= p.l.ListHead.W {
+		head = payload
+	}
+	return spread(p.Heading.Paint(head), title+edge, p.l.ListHead.W, "")
 }
 
 func (p painter) listRows(list model.List, c listColumns) []string {
@@ -197,12 +195,10 @@ func (p painter) emptyList(list model.List) []string {
 	switch {
 	case list.Err != "" && !list.Loaded:
 		text = "Not readable."
+	case list.Search.Text != "":
+		return p.nothingFound(list.Search)
 	case !list.Loaded:
 		text = "Reading" + p.Glyphs.Ellipsis
-	case list.Search.Text != "" && list.Search.Running:
-		text = "Searching" + p.Glyphs.Ellipsis
-	case list.Search.Text != "":
-		text = "No message matches. esc clears the filter."
 	}
 	return []string{"", blanks(flagsWidth) + p.Muted.Paint(text)}
 }

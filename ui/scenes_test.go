@@ -21,6 +21,28 @@ func scenes() []scene {
 	return []scene{
 		{"overview", keys("")},
 		{"overview-filter", func(d *dashboard) { d.press("/"); d.typed("a"); d.press("left") }},
+		{"filter", keys("enter 2 /")},
+		{"filter-wrong", func(d *dashboard) { d.press("enter 2 /"); d.typed("timeout size>big !1799") }},
+		{"filter-wrong-jq", func(d *dashboard) { d.press("enter 2 /"); d.typed(".nested.amount == 12.5 timeout") }},
+		{"filter-wrong-command", func(d *dashboard) {
+			d.press("enter 2 :")
+			d.typed("filter timeout age>old")
+			d.press("enter")
+		}},
+		{"filter-searching", func(d *dashboard) {
+			d.press("enter 2 /")
+			d.typed("timeout")
+			d.hold = true
+			d.press("enter")
+		}},
+		{"filter-found", func(d *dashboard) {
+			d.press("enter 2 /")
+			d.typed("timeout !1799 .nested.amount == 12.5")
+			d.press("enter j")
+		}},
+		{"filter-nothing", func(d *dashboard) { d.press("enter 2 /"); d.typed("no such thing"); d.press("enter") }},
+		{"filter-undecided", func(d *dashboard) { d.press("enter 2 /"); d.typed(".sku - 1 == 0"); d.press("enter") }},
+		{"help-messages", keys("enter 2 ?")},
 		{"command", func(d *dashboard) { d.press(":"); d.typed("so") }},
 		{"help", keys("?")},
 		{"undo", keys("u")},

@@ -13,12 +13,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"redq/queue"
+	"redq/queue/filter"
 	"redq/queue/layout"
 	"redq/queue/payload"
 )
@@ -122,7 +124,14 @@ func (r *run) complain(err error) {
 	}
 	r.log.Error(text)
 	fmt.Fprintln(r.Stderr, "redq: "+text)
+	var wrong *filter.Error
+	if errors.As(err, &wrong) {
+		fmt.Fprintln(r.Stderr, indented(wrong.Pointed()))
+	}
 }
+
+// indented sets lines off from the sentence before them.
+func indented(lines string) string { return "  " + strings.ReplaceAll(lines, "\n", "\n  ") }
 
 // explain leaves what is said in plain words as it is; package queue explains the rest.
 func explain(err error) string {
@@ -136,12 +145,26 @@ func explain(err error) string {
 }
 
 // usageError says what was expected; it ends the program with status 2.
-type usageError struct{ sentence string }
+type usageError struct {
+	sentence string
+	cause    error // nil when the sentence says it all
+}
 
 func (e *usageError) Error() string { return e.sentence }
+func (e *usageError) Unwrap() error { return e.cause }
 
 func usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
+	return &usageError{sentence: fmt.Sprintf(format, args...)}
+}
+
+// badFlag is the error of a flag that could not be read.
+func badFlag(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	var wrong *filter.Error
+	if errors.As(err, &wrong) { // where it is wrong is told below the sentence
+		text = "--filter: " + wrong.Reason
+	}
+	return &usageError{fmt.Sprintf("%s (%s --help tells more)", text, cmd.CommandPath()), err}
 }
 
 // dashboardError is what the dashboard has to say after its end.

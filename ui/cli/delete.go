@@ -21,7 +21,7 @@ func (r *run) delete() *cobra.Command {
 		Use:   "delete QUEUE --in PLACE (--filter EXPR | --all)",
 		Short: "Delete messages; redq undo brings them back",
 		Long: `Delete messages of one place. Which ones is fixed before the question: what
-arrives later stays. Each is in the undo journal before it is deleted.`,
+arrives later stays. Each is in the undo journal before it is deleted.` + filterHelp,
 		Example: `  redq delete orders --in dead --filter '/card (declined|expired)/'
   redq delete orders --in dead --all --dry-run`,
 		Args:                  queueArg(0),
@@ -66,7 +66,7 @@ func (r *run) deleteFrom(ctx context.Context, name string, f deleteFlags) error 
 	if !q.Has(f.place) {
 		return r.absent(q, f.place, o, f.operationFlags)
 	}
-	ms, err := c.collect(ctx, q, f.selection)
+	ms, err := r.collect(ctx, c, q, f.selection)
 	if err != nil {
 		return err
 	}

@@ -154,12 +154,12 @@ func (p *placeFlag) String() string { return string(*p.value) }
 type filterFlag struct{ value *filter.Matcher }
 
 func (f *filterFlag) Set(s string) error {
-	m, err := filter.ParseText(s)
+	m, err := filter.Parse(s)
 	if err != nil {
 		return err
 	}
 	if m.All() {
-		return errors.New("expected text, /re/ or either with ! in front")
+		return errors.New("expected text, /re/, .jq, due<10m, age>5m or size>1k")
 	}
 	*f.value = m
 	return nil
@@ -181,5 +181,18 @@ func placeVar(cmd *cobra.Command, value *queue.Place, usage string) {
 }
 
 func filterVar(set *pflag.FlagSet, value *filter.Matcher) {
-	set.Var(&filterFlag{value}, "filter", "only messages like `EXPR`: text, /re/, !text, !/re/")
+	set.Var(&filterFlag{value}, "filter", "only messages like `EXPR`")
 }
+
+// filterHelp tells what a filter is, below what a command does.
+const filterHelp = `
+
+EXPR is terms with blanks between them; a message matches when all do:
+  text          its payload holds it, whatever the case; "in quotes" with blanks
+  /regex/       its payload matches; (?i) in front ignores case
+  .user == 42   jq on the decoded payload is neither false nor null; it runs to
+                the end of EXPR, or stands between jq:' and '
+  due<10m       it is due within 10 minutes or overdue; due<-5m: for 5 minutes
+  age>5m        it has been seen for longer, where redq has watched it
+  size>1k       its payload is larger than 1 KiB
+  !term         the term is not so`

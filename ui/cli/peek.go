@@ -29,8 +29,8 @@ func (r *run) peek() *cobra.Command {
 		Short: "Look at messages without taking them",
 		Long: `Look at messages without taking them: those of a list from its head, those of a
 sorted set from the lowest score. JSON holds each payload whole, as a string or,
-when it is not valid UTF-8, as payload_b64.`,
-		Example: `  redq peek orders --in dead --filter timeout
+when it is not valid UTF-8, as payload_b64.` + filterHelp,
+		Example: `  redq peek orders --in dead --filter 'timeout .attempts > 3'
   redq peek orders --json | jq -r .payload`,
 		Args:              queueArg(0),
 		ValidArgsFunction: r.completeQueue,
@@ -62,13 +62,23 @@ func (r *run) peekInto(ctx context.Context, name string, f peekFlags) error {
 		return failf("%s", missing(q, f.place))
 	case f.json && !q.Has(f.place):
 		return nil
-	case f.json:
-		return r.peekJSON(ctx, c, q, f)
 	case !q.Has(f.place):
 		_, err := fmt.Fprintln(r.Stdout, missing(q, f.place))
 		return err
 	}
-	return r.peekText(ctx, c, q, f)
+	s, err := r.newSift(ctx, c, q, f.place, f.filter, f.from)
+	if err != nil {
+		return err
+	}
+	show := r.peekText
+	if f.json {
+		show = r.peekJSON
+	}
+	if err := show(ctx, s, f.count); err != nil {
+		return err
+	}
+	s.conclude(r.Stderr)
+	return nil
 }
 
 func firstPlace(q queue.Queue) queue.Place {
@@ -80,59 +90,18 @@ func firstPlace(q queue.Queue) queue.Place {
 	return queue.Ready
 }
 
-// pageSize is how many messages are read at a time.
-const pageSize = 500
-
-// pages hands the messages that were asked for to show, a page at a time. Their
-// payloads may be heads.
-func (c connection) pages(ctx context.Context, q queue.Queue, f peekFlags, show func(queue.Message, time.Time) error) error {
-	from, left := f.from, f.count
-	for left > 0 && from >= 0 {
-		page, err := c.page(ctx, q, f, &from, left)
-		if err != nil {
-			return err
-		}
-		for _, m := range page.Messages {
-			if err := show(m, page.Now); err != nil {
-				return err
-			}
-		}
-		left -= int64(len(page.Messages))
-	}
-	return nil
-}
-
-// page reads the next messages and moves from behind them, to -1 at the end.
-func (c connection) page(ctx context.Context, q queue.Queue, f peekFlags, from *int64, left int64) (queue.Page, error) {
-	n := int(min(left, pageSize))
-	if f.filter.All() {
-		page, err := c.Peek(ctx, q, f.place, *from, n)
-		if *from += int64(len(page.Messages)); len(page.Messages) < n {
-			*from = -1
-		}
-		return page, err
-	}
-	page, err := c.Peek(ctx, q, f.place, 0, 1) // for the server's clock
-	if err != nil {
-		return page, err
-	}
-	match := func(m queue.Message) bool { return f.filter.Match(m.Payload) }
-	page.Messages, *from, err = c.Search(ctx, q, f.place, *from, match, n, searchPages)
-	return page, err
-}
-
-func (r *run) peekText(ctx context.Context, c connection, q queue.Queue, f peekFlags) error {
+func (r *run) peekText(ctx context.Context, s *sift, count int64) error {
 	heads := []string{"INDEX", "SIZE", "ENCODING", "PAYLOAD"}
-	if f.place == queue.Delayed {
+	if s.place == queue.Delayed {
 		heads = []string{"SCORE", "DUE", "SIZE", "ENCODING", "PAYLOAD"}
 	}
-	several := len(q.Keys(f.place)) > 1
+	several := len(s.queue.Keys(s.place)) > 1
 	if several {
 		heads = append([]string{"KEY"}, heads...)
 	}
 	t := r.table(heads...)
-	err := c.pages(ctx, q, f, func(m queue.Message, now time.Time) error {
-		t.row(messageCells(q, m, now, several)...)
+	err := s.each(ctx, count, func(m queue.Message) error {
+		t.row(messageCells(s.queue, m, s.sieve.Now, several)...)
 		return t.err
 	})
 	return errors.Join(err, t.flush())
@@ -159,21 +128,21 @@ func messageCells(q queue.Queue, m queue.Message, now time.Time, withKey bool) [
 // copiesLimit is how many entries from each end are compared to count copies.
 const copiesLimit = 1000
 
-func (r *run) peekJSON(ctx context.Context, c connection, q queue.Queue, f peekFlags) error {
-	return c.pages(ctx, q, f, func(m queue.Message, _ time.Time) error {
+func (r *run) peekJSON(ctx context.Context, s *sift, count int64) error {
+	return s.each(ctx, count, func(m queue.Message) error {
 		if !m.Complete() {
 			var err error
-			if m, err = c.Load(ctx, m); errors.Is(err, queue.ErrGone) {
+			if m, err = s.c.Load(ctx, m); errors.Is(err, queue.ErrGone) {
 				return nil // a consumer took it between the page and now
 			} else if err != nil {
 				return err
 			}
 		}
-		copies, more, err := c.Copies(ctx, m, copiesLimit)
+		copies, more, err := s.c.Copies(ctx, m, copiesLimit)
 		if err != nil {
 			return err
 		}
-		j := messageOf(q, m)
+		j := messageOf(s.queue, m)
 		j.Copies, j.CopiesPartial = &copies, more
 		return writeJSON(r.Stdout, j)
 	})

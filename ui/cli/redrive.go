@@ -24,7 +24,7 @@ func (r *run) redrive() *cobra.Command {
 		Use:   "redrive QUEUE",
 		Short: "Move messages from backup, dead or delayed back to ready",
 		Long: `Move messages from backup, dead or delayed back to ready, in their order, each
-in one atomic step. Without -n and --filter it moves all that are there now.`,
+in one atomic step. Without -n and --filter it moves all that are there now.` + filterHelp,
 		Example: `  redq redrive orders --in dead --filter timeout --dry-run
   redq redrive orders -n 1 --front`,
 		Args:              queueArg(0),
@@ -71,7 +71,7 @@ func (r *run) redriveQueue(ctx context.Context, name string, f redriveFlags) err
 	case place == queue.Delayed && f.front:
 		return failf("%s has no ready list, so re-driven messages become due now: there is no front", line(q.Name))
 	}
-	ms, err := c.collect(ctx, q, f.selection)
+	ms, err := r.collect(ctx, c, q, f.selection)
 	if err != nil {
 		return err
 	}

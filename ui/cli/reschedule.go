@@ -24,7 +24,7 @@ func (r *run) reschedule() *cobra.Command {
 		Short: "Give delayed messages another due time",
 		Long: `Give delayed messages another due time, each only if its score is still the one
 that was seen. Nothing is lost by it, so a script needs no --yes; somebody at a
-terminal is asked.`,
+terminal is asked.` + filterHelp,
 		Example:               `  redq reschedule reminders --filter 'reminder:7' --in 5m`,
 		Args:                  queueArg(0),
 		ValidArgsFunction:     r.completeQueue,
@@ -63,7 +63,7 @@ func (r *run) rescheduleQueue(ctx context.Context, name string, f rescheduleFlag
 	if !q.Has(queue.Delayed) {
 		return r.absent(q, queue.Delayed, o, f.operationFlags)
 	}
-	ms, err := c.collect(ctx, q, f.selection)
+	ms, err := r.collect(ctx, c, q, f.selection)
 	if err != nil {
 		return err
 	}

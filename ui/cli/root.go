@@ -50,9 +50,7 @@ func (r *run) root() *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return r.dashboard(cmd.Context()) },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%v (%s --help tells more)", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(badFlag)
 	root.SetUsageTemplate(usageTemplate)
 	r.shared(root)
 	root.AddCommand(

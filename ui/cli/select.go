@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"redq/queue"
@@ -18,33 +17,32 @@ type selection struct {
 	limit  int64 // 0: all
 }
 
-// searchPages is how many pages are read before what was found is thinned out to
-// the limit, so that a selection of few costs the memory of few.
-const searchPages = 16
-
 // collect fixes the set: it reads the messages selected, oldest first to the
 // limit, in the place's own order. What arrives later is not part of it.
-func (c connection) collect(ctx context.Context, q queue.Queue, s selection) ([]queue.Message, error) {
+func (r *run) collect(ctx context.Context, c connection, q queue.Queue, s selection) ([]queue.Message, error) {
 	from, err := c.start(ctx, q, s)
 	if err != nil {
 		return nil, err
 	}
+	search, err := r.newSift(ctx, c, q, s.place, s.filter, from)
+	if err != nil {
+		return nil, err
+	}
 	var all []queue.Message
-	match := func(m queue.Message) bool { return s.filter.Match(m.Payload) }
-	for from >= 0 {
-		var found []queue.Message
-		found, from, err = c.Search(ctx, q, s.place, from, match, math.MaxInt, searchPages)
+	for !search.done {
+		found, err := search.more(ctx, siftMatches)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
-		if s.limit > 0 && int64(len(all)) > s.limit {
+		// A selection of few costs the memory of few.
+		if all = append(all, found...); s.limit > 0 && int64(len(all)) > s.limit {
 			all = s.oldest(all)
 		}
 		if s.place == queue.Delayed && int64(len(all)) == s.limit {
 			break // what follows is due later
 		}
 	}
+	search.conclude(r.Stderr)
 	return all, nil
 }
 
