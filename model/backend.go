@@ -44,8 +44,8 @@ type Backend interface {
 
 	// UndoList returns the last operations in the journal, newest first.
 	UndoList(ctx context.Context, limit int) ([]journal.Summary, error)
-	// Undo takes back the operation with an id; an error means nothing was asked of the server.
-	Undo(ctx context.Context, id string) (queue.Report, error)
+	// Undo takes back the operation with an id. What it did before an error counts.
+	Undo(ctx context.Context, id string) (queue.BulkReport, error)
 }
 
 // Discovery is how far the scan for queues has come.

@@ -190,17 +190,17 @@ func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
 			case in.o.Front:
 				where += ", front"
 			}
-			return done(reportStatus(r, "re-driven", where, true)).took(r, in.ms)
+			return done(reportStatus(r.Totals(), "re-driven", where, true)).took(r, in.ms)
 		})
 	case doDelete:
 		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
 			r := b.Delete(ctx, q, in.ms)
-			return done(reportStatus(r, "deleted", "of "+shown(in.ms[0].Key), true)).took(r, in.ms)
+			return done(reportStatus(r.Totals(), "deleted", "of "+shown(in.ms[0].Key), true)).took(r, in.ms)
 		})
 	case doReschedule:
 		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
 			r := b.Reschedule(ctx, q, in.ms, in.due)
-			return done(reportStatus(r, "rescheduled", "to "+in.due.Format("2006-01-02 15:04:05"), true))
+			return done(reportStatus(r.Totals(), "rescheduled", "to "+in.due.Format("2006-01-02 15:04:05"), true))
 		})
 	case doEnqueue:
 		return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
@@ -215,10 +215,14 @@ func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
 	case doUndo:
 		return m.request(bulk(in.entry.Total), func(ctx context.Context) tea.Msg {
 			r, err := b.Undo(ctx, in.entry.ID)
-			if err != nil {
-				return done(Status{Text: explain(err), Kind: StatusError})
+			s := undoneStatus(r, in.entry)
+			switch {
+			case err != nil && r.Done > 0:
+				s = Status{Text: s.Text + ", then: " + explain(err), Kind: StatusError}
+			case err != nil:
+				s = Status{Text: explain(err), Kind: StatusError}
 			}
-			return done(undoneStatus(r, in.entry))
+			return done(s)
 		})
 	}
 	return nil

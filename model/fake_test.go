@@ -329,16 +329,16 @@ func (f *fake) UndoList(context.Context, int) ([]journal.Summary, error) {
 	return f.undo, f.call("UndoList")
 }
 
-func (f *fake) Undo(_ context.Context, id string) (queue.Report, error) {
+func (f *fake) Undo(_ context.Context, id string) (queue.BulkReport, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.call("Undo"); err != nil {
-		return queue.Report{}, err
+		return queue.BulkReport{}, err
 	}
 	if f.outcome == queue.Gone {
-		return queue.Report{Op: queue.OpUndo, Results: []queue.Result{{Outcome: queue.Gone, Err: queue.ErrAlreadyBack}}}, nil
+		return queue.BulkReport{Op: queue.OpUndo, Total: 1, Gone: 1, Why: queue.ErrAlreadyBack}, nil
 	}
-	return queue.Report{Op: queue.OpUndo, Entry: id, Results: []queue.Result{{Outcome: queue.Done}}}, nil
+	return queue.BulkReport{Op: queue.OpUndo, Entry: id, Total: 1, Done: 1}, nil
 }
 
 // numbered returns n payloads that differ.

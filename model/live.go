@@ -85,18 +85,21 @@ func (l *Live) UndoList(_ context.Context, limit int) ([]journal.Summary, error)
 }
 
 // Undo takes back an operation, unless another redq is undoing at the moment.
-func (l *Live) Undo(ctx context.Context, id string) (queue.Report, error) {
+func (l *Live) Undo(ctx context.Context, id string) (queue.BulkReport, error) {
 	if l.journal == nil {
-		return queue.Report{}, errNoJournal
+		return queue.BulkReport{}, errNoJournal
 	}
 	unlock, err := l.journal.Lock()
 	if err != nil {
-		return queue.Report{}, err
+		return queue.BulkReport{}, err
 	}
 	defer unlock()
 	e, err := l.journal.Load(id)
 	if err != nil {
-		return queue.Report{}, err
+		return queue.BulkReport{}, err
 	}
-	return l.Client.Undo(ctx, e), nil
+	if e.Batches != nil {
+		return l.Client.UndoBulk(ctx, e, nil)
+	}
+	return l.Client.Undo(ctx, e).Totals(), nil
 }

@@ -37,11 +37,11 @@ func explain(err error) string { return payload.LineString(queue.Explain(err), 3
 
 // reportStatus says what became of an operation: "re-driven 37 to orders, 2
 // already gone, 1 refused: …". done is the verb with its object's place.
-func reportStatus(r queue.Report, verb, where string, undoable bool) Status {
+func reportStatus(r queue.BulkReport, verb, where string, undoable bool) Status {
 	s := Status{Kind: StatusDone}
 	var parts []string
-	if n := r.Count(queue.Done); n > 0 {
-		part := fmt.Sprintf("%s %s", verb, Thousands(int64(n)))
+	if r.Done > 0 {
+		part := fmt.Sprintf("%s %s", verb, Thousands(r.Done))
 		if where != "" {
 			part += " " + where
 		}
@@ -50,17 +50,17 @@ func reportStatus(r queue.Report, verb, where string, undoable bool) Status {
 		}
 		parts = append(parts, part)
 	}
-	if n := r.Count(queue.Gone); n > 0 {
+	if r.Gone > 0 {
 		s.Kind = max(s.Kind, StatusWarn)
-		parts = append(parts, goneText(n, r))
+		parts = append(parts, goneText(r))
 	}
-	if n := r.Count(queue.Refused); n > 0 {
+	if r.Refused > 0 {
 		s.Kind = StatusError
-		parts = append(parts, fmt.Sprintf("%s refused: %s", Thousands(int64(n)), firstReason(r, queue.Refused)))
+		parts = append(parts, fmt.Sprintf("%s refused: %s", Thousands(r.Refused), reasonText(r)))
 	}
-	if n := r.Count(queue.Unknown); n > 0 {
+	if r.Unknown > 0 {
 		s.Kind = StatusError
-		parts = append(parts, fmt.Sprintf("%s outcome unknown: %s", Thousands(int64(n)), firstReason(r, queue.Unknown)))
+		parts = append(parts, fmt.Sprintf("%s outcome unknown: %s", Thousands(r.Unknown), strings.TrimPrefix(reasonText(r), "outcome unknown: ")))
 	}
 	if len(parts) == 0 {
 		return Status{Text: "nothing was asked of the server", Kind: StatusWarn}
@@ -70,32 +70,25 @@ func reportStatus(r queue.Report, verb, where string, undoable bool) Status {
 }
 
 // goneText says that messages were gone: for one alone, with the reason.
-func goneText(n int, r queue.Report) string {
-	if len(r.Results) > 1 {
-		return fmt.Sprintf("%s already gone", Thousands(int64(n)))
-	}
-	if err := r.Results[0].Err; err != nil && !errors.Is(err, queue.ErrGone) {
-		return explain(err) + ": nothing was changed"
+func goneText(r queue.BulkReport) string {
+	switch {
+	case r.Total > 1:
+		return fmt.Sprintf("%s already gone", Thousands(r.Gone))
+	case r.Why != nil && !errors.Is(r.Why, queue.ErrGone):
+		return explain(r.Why) + ": nothing was changed"
 	}
 	return "already gone: someone was faster, nothing was changed"
 }
 
-// firstReason returns what is known of the first message with an outcome.
-func firstReason(r queue.Report, o queue.Outcome) string {
-	for _, res := range r.Results {
-		switch {
-		case res.Outcome != o:
-		case res.Note != "":
-			return payload.LineString(res.Note, 200)
-		case res.Err != nil:
-			return explain(res.Err)
-		}
+func reasonText(r queue.BulkReport) string {
+	if r.Why == nil {
+		return "no reason was given"
 	}
-	return "no reason was given"
+	return explain(r.Why)
 }
 
 // undoneStatus says what became of an undo.
-func undoneStatus(r queue.Report, e journal.Summary) Status {
+func undoneStatus(r queue.BulkReport, e journal.Summary) Status {
 	where := "of " + shown(e.Queue)
 	if len(e.Keys) > 0 {
 		where = "to " + shown(e.Keys[0])

@@ -59,6 +59,8 @@ type BulkReport struct {
 	Gone    int64 // not there any more: somebody was faster
 	Refused int64
 	Unknown int64
+	// Why is why the first one was refused, or is unknown.
+	Why error
 	// Trouble is why the server is not asked at the moment; nil when all goes well.
 	Trouble error
 }
@@ -69,11 +71,12 @@ func (r BulkReport) Left() int64 { return r.Total - r.Done - r.Gone - r.Refused 
 // stampLife is how long the server remembers the steps of a bulk operation.
 const stampLife = 7 * 24 * time.Hour
 
-// RunBulk carries out an operation on the messages of a set: step by step, each written to
+// RunBulk carries out an operation on the messages of a set, which is used up by it: step by step, each written to
 // the journal before the server is asked and then done as a whole or not at all. It stops
 // between two steps when ctx ends. A lost connection does not end it: the server is asked
 // what became of the step that was under way. The error is why it has stopped before the
-// end; messages that were not asked for then are Left.
+// end: what the server refuses is Refused with all that would have come behind it, what was not
+// asked for because ctx has ended is Left.
 func (c *Client) RunBulk(ctx context.Context, set *Set, b Bulk) (BulkReport, error) {
 	r := &bulkRun{Bulk: b, c: c, set: set, entry: rand.Text()}
 	r.log, r.newScore = &bulkJournal{run: r}, r.dueScore
@@ -82,10 +85,13 @@ func (c *Client) RunBulk(ctx context.Context, set *Set, b Bulk) (BulkReport, err
 		r.report.Entry = r.entry
 	}
 	if err := r.check(); err != nil {
-		r.report.Refused = set.Count
+		r.refused(set.Count, err)
 		return r.report, err
 	}
 	err := r.parts(ctx)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrUnknownOutcome) {
+		r.refused(r.report.Left(), err)
+	}
 	return r.report, err
 }
 
@@ -96,14 +102,14 @@ type bulkRun struct {
 	set    *Set
 	entry  string
 	report BulkReport
-	start  time.Time
+	next   time.Time // when the rate allows the next step
 
 	to      string // key; "" where the messages go nowhere
 	target  string // none, list, zset or same, as script bulk has it
 	pushTo  End    // of a list
 	seq     int
-	asked   int64 // messages, for the rate
 	ordinal int64 // of the next message, for its due time
+	unseen  bool  // there was a step of which nobody knows for certain
 	log     stepLog
 	// newScore is the score of the message that is n-th of the set, at that place of its
 	// part, and has another one now.
@@ -173,13 +179,27 @@ func (r *bulkRun) stampKey(key string) string { return bulkStampKey(key, r.entry
 
 // parts works through the whole set.
 func (r *bulkRun) parts(ctx context.Context) error {
-	r.start = time.Now()
+	var err error
 	for _, part := range r.set.parts {
-		if err := r.part(ctx, part); err != nil {
-			return errors.Join(err, r.log.flush())
+		if err = r.part(ctx, part); err != nil {
+			break
 		}
 	}
-	return r.log.flush()
+	if failed := r.log.flush(); failed != nil {
+		r.c.logf("journal: %v", failed) // an undo asks the server then
+	} else if !r.unseen {
+		r.forget(ctx)
+	}
+	return err
+}
+
+// forget removes the stamps of an operation of whose steps nothing is unknown.
+func (r *bulkRun) forget(ctx context.Context) {
+	forgetting, done := r.c.bounded(ctx)
+	defer done()
+	for _, part := range r.set.parts {
+		_ = r.c.write.Del(forgetting, r.stampKey(part.key)).Err() // else it expires
+	}
 }
 
 // scored reports whether the messages get new scores.
@@ -203,13 +223,13 @@ func (r *bulkRun) gate(ctx context.Context, n int) error {
 		}
 	}
 	if r.Rate > 0 {
-		due := r.start.Add(time.Duration(float64(r.asked) / r.Rate * float64(time.Second)))
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Until(due)):
+		case <-time.After(time.Until(r.next)):
 		}
+		// A pause, or a server that was away, is not made up for.
+		r.next = time.Now().Add(time.Duration(float64(n) / r.Rate * float64(time.Second)))
 	}
-	r.asked += int64(n)
 	return ctx.Err()
 }
 

@@ -173,6 +173,11 @@ func TestBulkOverABadNetwork(t *testing.T) {
 					if i%10 == 9 {
 						p.Cut()
 					}
+					if i%20 == 19 { // nobody listens there for a while
+						p.Refuse(true)
+						time.Sleep(50 * time.Millisecond)
+						p.Refuse(false)
+					}
 					time.Sleep(20 * time.Millisecond)
 				}
 			})
@@ -223,9 +228,9 @@ func TestBulkThatIsRefusedHalfWay(t *testing.T) {
 			}, "memory"},
 		{"READONLY", queue.Bulk{Op: queue.OpDelete},
 			func(t *testing.T, s *queuetest.Server, _ queue.Queue) {
-				s.Client.SlaveOf(t.Context(), "127.0.0.1", "1")
+				s.Client.ReplicaOf(t.Context(), "127.0.0.1", "1")
 			},
-			func(t *testing.T, s *queuetest.Server, _ queue.Queue) { s.Client.SlaveOf(t.Context(), "NO", "ONE") }, "replica"},
+			func(t *testing.T, s *queuetest.Server, _ queue.Queue) { s.Client.ReplicaOf(t.Context(), "NO", "ONE") }, "replica"},
 		{"WRONGTYPE", queue.Bulk{Op: queue.OpRedrive},
 			func(t *testing.T, s *queuetest.Server, q queue.Queue) {
 				_, _ = s.Client.TxPipelined(t.Context(), func(p redis.Pipeliner) error {
@@ -253,7 +258,7 @@ func TestBulkThatIsRefusedHalfWay(t *testing.T) {
 				return nil
 			}
 			report, err := c.RunBulk(t.Context(), set, tt.bulk)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || report.Done == 0 || report.Left() == 0 {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || report.Done == 0 || report.Done+report.Refused != n || report.Refused == 0 {
 				t.Fatalf("%+v, %v", report, err)
 			}
 			tt.mend(t, s, q)
@@ -316,4 +321,55 @@ func TestBulkIntoDelayedLeavesWhatIsThere(t *testing.T) {
 	if score := s.Client.ZScore(t.Context(), q.Delayed, present[1]).Val(); score != 1 {
 		t.Errorf("the one that was there has score %v", score)
 	}
+}
+
+// The disk of the journal is full before a step: the operation stops there, and what it did
+// before can be undone, though the last answer was never written.
+func TestBulkWithoutRoomForItsJournal(t *testing.T) {
+	t.Parallel()
+	for _, op := range []queue.Op{queue.OpRedrive, queue.OpDelete} {
+		s := queuetest.Redis(t)
+		log := &fullAfter{left: 3}
+		c, err := queue.Open(t.Context(), queue.Options{URL: s.URL, Journal: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		q := queue.Named("q")
+		lay(t, s, q.Dead, numbered(0, 8000)...)
+		set, err := c.Select(t.Context(), q, queue.Dead, queue.SelectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := c.RunBulk(t.Context(), set, queue.Bulk{Op: op})
+		if !errors.Is(err, errFull) || report.Done == 0 || report.Done+report.Refused != 8000 {
+			t.Fatalf("%s: %+v, %v", op, report, err)
+		}
+		log.left = 1000
+		undone, err := c.UndoBulk(t.Context(), log.entry(report.Entry), nil)
+		if err != nil || undone.Done != report.Done {
+			t.Fatalf("%s: undo %+v of %+v, %v", op, undone, report, err)
+		}
+		if got := listOf(t, s, q.Dead); !slices.Equal(got, numbered(0, 8000)) {
+			t.Errorf("%s: %d are in dead", op, len(got))
+		}
+		if keys := s.Client.Keys(t.Context(), "*").Val(); len(keys) != 1 {
+			t.Errorf("%s: keys left: %q", op, keys)
+		}
+	}
+}
+
+var errFull = errors.New("no space left on device")
+
+// fullAfter is a journal with room for so many writes.
+type fullAfter struct {
+	memory
+	left int
+}
+
+func (f *fullAfter) Append(rs ...queue.Record) error {
+	if f.left--; f.left < 0 {
+		return errFull
+	}
+	return f.memory.Append(rs...)
 }

@@ -31,11 +31,11 @@ func (u *bulkUndo) restore(ctx context.Context) error {
 		default:
 			err = u.restoreStep(ctx, i, it)
 		}
-		u.undone(Done, i)
 		u.tell()
 		if err != nil {
 			return err
 		}
+		u.undone(Done, i)
 	}
 	return nil
 }

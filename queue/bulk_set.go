@@ -3,7 +3,9 @@ package queue
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -13,9 +15,11 @@ type Set struct {
 	Queue Queue
 	Place Place
 	Count int64 // messages
-	Bytes int64 // of their payloads
 	// Looked is how many messages the place had, of which the set is a part.
 	Looked int64
+	// Unread is how many of those looked at could not be decided, nor be found again to be
+	// read whole. They are not in the set.
+	Unread int64
 	// Samples are the first three.
 	Samples []Message
 
@@ -53,9 +57,12 @@ const keepBytes = 16 << 20
 
 // SelectOptions say which messages of a place a Set takes. The zero value takes all.
 type SelectOptions struct {
-	// Match decides about a message; nil takes all. It is called with whole payloads.
+	// Match decides about a message; nil takes all. When it returns ErrCut it is asked again
+	// with the whole payload, which of a large message is not read else.
 	Match func(Message) (bool, error)
-	Limit int64 // the first so many, 0: all
+	// Limit is how many at most, 0: all. Of several keys nobody knows whose messages are
+	// older, so each gives what lies nearest to its end.
+	Limit int64
 	// Newest takes them from the newest on. A re-drive to the front works so: what is
 	// pushed last runs first. Without it the oldest come first.
 	Newest bool
@@ -64,8 +71,8 @@ type SelectOptions struct {
 	Progress func(looked, taken int64)
 }
 
-// Select walks a place and fixes the set of those messages that are to be taken. It only
-// reads, in pages. Consumers may take and producers add messages meanwhile: what they
+// Select walks a place and fixes the set of those messages that are to be taken; beside an
+// error the set tells how far it came. It only reads, in pages. Consumers may take and producers add messages meanwhile: what they
 // move is noticed as in Search.
 func (c *Client) Select(ctx context.Context, q Queue, p Place, o SelectOptions) (*Set, error) {
 	keys := q.Keys(p)
@@ -74,15 +81,49 @@ func (c *Client) Select(ctx context.Context, q Queue, p Place, o SelectOptions) 
 	}
 	set := &Set{Queue: q, Place: p, mark: mark()}
 	for _, key := range keys {
-		if o.Limit > 0 && set.Count >= o.Limit {
-			break
-		}
 		s := side{place: p, key: key, end: workEnd(q, p, o.Newest)}
 		if err := c.selectKey(ctx, set, s, o); err != nil {
-			return nil, err
+			return set, err
 		}
 	}
+	if o.Limit > 0 {
+		set.balance(o.Limit)
+	}
 	return set, nil
+}
+
+// balance leaves as many messages as the limit allows, those nearest to the end of each key.
+func (s *Set) balance(limit int64) {
+	most := 0 // of one key
+	for left := limit; left > 0; most++ {
+		before := left
+		for _, p := range s.parts {
+			if len(p.prints) > most && left > 0 {
+				left--
+			}
+		}
+		if left == before {
+			return // there are not as many
+		}
+	}
+	left := limit
+	s.Count = 0
+	for _, p := range s.parts {
+		n := min(len(p.prints), most-1)
+		left -= int64(n)
+		s.Count += int64(n)
+	}
+	for _, p := range s.parts { // and what is left over, one each
+		n := min(len(p.prints), most-1)
+		if len(p.prints) > n && left > 0 {
+			n++
+			left--
+			s.Count++
+		}
+		if n < len(p.prints) {
+			p.prints, p.steps = p.prints[:n], nil
+		}
+	}
 }
 
 // workEnd is the end of a place that a bulk operation works from.
@@ -130,7 +171,6 @@ func (c *Client) SetOf(ctx context.Context, q Queue, ms []Message, newest bool) 
 // take counts a message.
 func (s *Set) take(part *setPart, m Message) {
 	s.Count++
-	s.Bytes += m.Size
 	if len(s.Samples) < 3 {
 		s.Samples = append(s.Samples, m.cut())
 	}
@@ -144,14 +184,10 @@ const overlap = 64
 func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOptions) error {
 	part := &setPart{side: s}
 	set.parts = append(set.parts, part)
-	large := int64(largePayload)
-	if o.Match != nil {
-		large = 1 << 62 // it sees all of it
-	}
 	read := func(from int64, n, chunk int) <-chan spanRead {
 		answer := make(chan spanRead, 1)
 		go func() {
-			sp, err := c.readSpanBy(ctx, s, from, n, large, chunk)
+			sp, err := c.readSpanBy(ctx, s, from, n, largePayload, chunk)
 			answer <- spanRead{sp, err}
 		}()
 		return answer
@@ -165,26 +201,26 @@ func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOption
 		}
 		sp := got.span
 		at := sp.from + int64(len(sp.all))
-		if at < sp.total && (o.Limit == 0 || o.Match != nil || set.Count+int64(len(sp.all)) < o.Limit) {
+		if at < sp.total && (o.Limit == 0 || o.Match != nil || int64(len(part.prints)+len(sp.all)) < o.Limit) {
 			page = read(at-int64(min(overlap, len(sp.all))), stepMessages+overlap, sp.chunk())
 		}
 		fresh, moved := behind(last, sp.all)
 		foresee = foresee && !moved
-		set.Looked += int64(len(fresh))
 		if o.Match == nil {
+			set.Looked += int64(len(fresh))
 			if o.Limit > 0 {
-				fresh = fresh[:min(int64(len(fresh)), o.Limit-set.Count)]
+				fresh = fresh[:min(int64(len(fresh)), o.Limit-int64(len(part.prints)))]
 			}
 			part.expect(sp.total, o.Limit)
 		}
-		err := set.include(part, fresh, sp, o)
+		err := c.include(ctx, set, part, fresh, sp, o)
 		if o.Match == nil && len(fresh) > 0 {
 			part.steps = append(part.steps, foreseenStep(fresh, sp.total, set.mark))
 		}
 		if o.Progress != nil {
 			o.Progress(set.Looked, set.Count)
 		}
-		if err != nil || o.Limit > 0 && set.Count >= o.Limit || len(fresh) == 0 {
+		if err != nil || o.Limit > 0 && int64(len(part.prints)) >= o.Limit || len(fresh) == 0 {
 			if page != nil {
 				<-page
 			}
@@ -219,29 +255,47 @@ func (p *setPart) expect(total, limit int64) {
 }
 
 // include takes those messages of a span that match.
-func (s *Set) include(part *setPart, fresh []spanned, sp span, o SelectOptions) error {
+func (c *Client) include(ctx context.Context, set *Set, part *setPart, fresh []spanned, sp span, o SelectOptions) error {
 	first := sp.from + int64(len(sp.all)-len(fresh))
 	for i, m := range fresh {
-		seen := m.message(part.side, first+int64(i), sp.total)
+		at := first + int64(i)
+		if o.Match != nil {
+			set.Looked++
+		}
+		seen := m.message(part.side, at, sp.total)
 		if o.Match != nil {
 			hit, err := o.Match(seen)
+			if errors.Is(err, ErrCut) {
+				hit, err = c.matchWhole(ctx, set, part.side, m, at, o)
+			}
 			if err != nil {
 				return err
 			}
 			if !hit {
 				continue
 			}
+			part.pick(m, at, sp.total, set.mark)
 		}
-		s.take(part, seen)
+		set.take(part, seen)
 		part.prints = append(part.prints, m.print())
-		if o.Match != nil {
-			part.pick(m, first+int64(i), sp.total, s.mark)
-		}
-		if o.Limit > 0 && s.Count == o.Limit {
+		if o.Limit > 0 && int64(len(part.prints)) == o.Limit {
 			return nil
 		}
 	}
 	return nil
+}
+
+// matchWhole decides about a large message.
+func (c *Client) matchWhole(ctx context.Context, set *Set, s side, m spanned, at int64, o SelectOptions) (bool, error) {
+	sp, err := c.readSpan(ctx, s, at, 1, math.MaxInt64)
+	if err != nil {
+		return false, err
+	}
+	if len(sp.all) == 0 || sp.all[0].print() != m.print() {
+		set.Unread++
+		return false, nil
+	}
+	return o.Match(sp.all[0].message(s, at, sp.total))
 }
 
 func foreseenStep(ms []spanned, total int64, mark string) foreseen {

@@ -1,9 +1,11 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -105,9 +107,11 @@ type bulkJournal struct {
 
 func (j *bulkJournal) intent(s *bulkStep) error {
 	s.record = j.run.intent(s)
-	records := append(j.answers, s.record)
+	if err := j.run.c.record(append(slices.Clip(j.answers), s.record)...); err != nil {
+		return err // the answers are for flush to write, or else the server keeps them
+	}
 	j.answers = nil
-	return j.run.c.record(records...)
+	return nil
 }
 
 func (j *bulkJournal) answer(s *bulkStep, o Outcome) {
@@ -118,11 +122,9 @@ func (j *bulkJournal) flush() error {
 	if len(j.answers) == 0 {
 		return nil
 	}
-	if err := j.run.c.record(j.answers...); err != nil {
-		j.run.c.logf("journal: %v", err) // an undo looks itself then
-	}
+	answers := j.answers
 	j.answers = nil
-	return nil
+	return j.run.c.record(answers...)
 }
 
 // prepare has a step logged when its turn has come.
@@ -141,14 +143,23 @@ func (r *bulkRun) took(s *bulkStep, found []int) {
 	r.tell()
 }
 
+// refused counts messages that cannot go.
+func (r *bulkRun) refused(n int64, why error) {
+	r.report.Refused += n
+	r.report.Why = cmp.Or(r.report.Why, why)
+}
+
 // failed notes that a step was not done, or that nobody knows.
 func (r *bulkRun) failed(s *bulkStep, err error) {
 	switch {
 	case errors.Is(err, errUnseen):
+		r.unseen = true
 		r.log.answer(s, Unknown)
 	case errors.Is(err, ErrUnknownOutcome):
+		r.unseen = true
 		r.log.answer(s, Unknown)
 		r.report.Unknown += int64(s.n)
+		r.report.Why = cmp.Or(r.report.Why, err)
 	default:
 		r.log.answer(s, Refused)
 	}
@@ -189,13 +200,23 @@ func (r *bulkRun) call(s *bulkStep) *call {
 // ask has the server carry out a prepared step. nil: it is done.
 func (r *bulkRun) ask(ctx context.Context, s *bulkStep) error {
 	cl := r.call(s)
-	sending, done := r.c.bounded(ctx) // an operator who cancels must not make an outcome unknown
-	r.c.runCalls(sending, []*call{cl})
-	done()
-	switch {
-	case errors.Is(cl.err, ErrUnknownOutcome):
-		return r.resolve(ctx, s, cl.err)
-	case cl.err != nil:
+	for {
+		sending, done := r.c.bounded(ctx) // an operator who cancels must not make an outcome unknown
+		r.c.runCalls(sending, []*call{cl})
+		done()
+		if errors.Is(cl.err, ErrUnknownOutcome) {
+			return r.resolve(ctx, s, cl.err)
+		}
+		if !isAway(cl.err) {
+			break
+		}
+		ping := func(ctx context.Context) error { return r.c.write.Ping(ctx).Err() }
+		if err := r.await(ctx, cl.err, ping); err != nil {
+			return err
+		}
+		cl.err, cl.reply = nil, nil // it was not carried out: once more
+	}
+	if cl.err != nil {
 		return cl.err
 	}
 	switch cl.status() {

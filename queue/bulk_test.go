@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -167,3 +168,57 @@ func TestBulkTakesOnlyItsSet(t *testing.T) {
 }
 
 func zmember(score float64, m string) redis.Z { return redis.Z{Score: score, Member: m} }
+
+// A few of several backup lists: each gives what lies nearest to its tail.
+func TestSelectFewOfSeveralLists(t *testing.T) {
+	s, c, _ := bulkRig(t)
+	q := queue.Named("q")
+	q.Backups = []string{"q:a", "q:b", "q:c"}
+	lay(t, s, "q:a", "a0", "a1", "a2")
+	lay(t, s, "q:b", "b0", "b1")
+	lay(t, s, "q:c", "c0", "c1", "c2", "c3")
+	for limit, want := range map[int64][]string{
+		1: {"a2"}, 3: {"a2", "b1", "c3"}, 5: {"a1", "a2", "b0", "b1", "c3"}, 8: {"a0", "a1", "a2", "b0", "b1", "c1", "c2", "c3"}, 20: {"a0", "a1", "a2", "b0", "b1", "c0", "c1", "c2", "c3"},
+	} {
+		set, err := c.Select(t.Context(), q, queue.Backup, queue.SelectOptions{Limit: limit})
+		if err != nil || set.Count != int64(len(want)) {
+			t.Fatalf("limit %d: %d in the set, %v", limit, set.Count, err)
+		}
+		if r, err := c.RunBulk(t.Context(), set, queue.Bulk{Op: queue.OpRedrive}); err != nil || r.Done != set.Count {
+			t.Fatalf("limit %d: %+v, %v", limit, r, err)
+		}
+		got := listOf(t, s, q.Ready)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("limit %d: %q, want %q", limit, got, want)
+		}
+		for _, m := range got {
+			s.Client.LRem(t.Context(), q.Ready, 0, m)
+		}
+		s.Client.Del(t.Context(), q.Backups...)
+		lay(t, s, "q:a", "a0", "a1", "a2")
+		lay(t, s, "q:b", "b0", "b1")
+		lay(t, s, "q:c", "c0", "c1", "c2", "c3")
+	}
+}
+
+// Paused before each step and at a rate, a few out of many go all the same.
+func TestBulkAtARate(t *testing.T) {
+	s, c, _ := bulkRig(t)
+	q := queue.Named("q")
+	lay(t, s, q.Dead, numbered(0, 3000)...)
+	for _, limit := range []int64{1, 25, 120} {
+		set, err := c.Select(t.Context(), q, queue.Dead, queue.SelectOptions{Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := int64(0)
+		r, err := c.RunBulk(t.Context(), set, queue.Bulk{Op: queue.OpRedrive, Rate: 200, Gate: func(context.Context) error {
+			steps++
+			return nil
+		}})
+		if err != nil || r.Done != limit || r.Left() != 0 || steps < limit/20 {
+			t.Errorf("limit %d: %+v in %d steps, %v", limit, r, steps, err)
+		}
+	}
+}

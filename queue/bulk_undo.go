@@ -2,6 +2,7 @@ package queue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,19 @@ func (c *Client) UndoBulk(ctx context.Context, e Entry, progress func(BulkReport
 	} else {
 		err = u.bringBack(ctx)
 	}
+	if err == nil {
+		u.forget(ctx)
+	}
 	return u.report, err
+}
+
+// forget removes the stamps of an operation that is undone.
+func (u *bulkUndo) forget(ctx context.Context) {
+	forgetting, done := u.c.bounded(ctx)
+	defer done()
+	for key := range u.keys {
+		_ = u.c.write.Del(forgetting, bulkStampKey(key, u.entry.ID)).Err() // else it expires
+	}
 }
 
 // bulkUndo is an undo of a bulk operation under way.
@@ -50,6 +63,7 @@ type bulkUndo struct {
 	steps    []int                      // that could be undone, newest first
 	never    []int                      // that were written down and did not happen
 	stamps   map[string]map[string]bool // the steps that happened, by key; nil when none is known
+	keys     map[string]bool            // that it took messages from
 	aside    map[string]int64           // messages that a purge had set aside and not freed, by key
 	backed   []int64                    // messages that came back in this undo, by step
 }
@@ -57,12 +71,13 @@ type bulkUndo struct {
 // open finds out which steps have happened and are not undone.
 func (u *bulkUndo) open(ctx context.Context) error {
 	u.stamps = map[string]map[string]bool{}
-	u.backed = make([]int64, u.entry.Batches.Len())
+	u.backed, u.keys = make([]int64, u.entry.Batches.Len()), map[string]bool{}
 	for i := u.entry.Batches.Len() - 1; i >= 0; i-- {
 		it, err := u.entry.Batches.Step(i)
 		if err != nil {
 			return err
 		}
+		u.keys[it.Message.Key] = true
 		if !it.Undoable() {
 			continue
 		}
@@ -218,7 +233,9 @@ func (u *bulkUndo) bringBack(ctx context.Context) error {
 			break
 		}
 	}
-	u.undone(Done, u.steps...)
+	if err == nil { // else all of them are looked for once more
+		u.undone(Done, u.steps...)
+	}
 	return err
 }
 
@@ -309,6 +326,9 @@ func (u *bulkUndo) bringBackTo(ctx context.Context, from *movedFrom) error {
 	run.log = &undoLog{undo: u, run: run, all: from.all, met: map[int]int{}}
 	run.newScore = func(_ int64, at int, now Score) (Score, error) {
 		if v, _ := now.Float(); from.target == "same" && v != from.all[at].to {
+			if v == from.all[at].from {
+				return "", ErrAlreadyBack
+			}
 			return "", errors.New("rescheduled since")
 		}
 		return ScoreOf(from.all[at].from), nil
@@ -321,7 +341,7 @@ func (u *bulkUndo) bringBackTo(ctx context.Context, from *movedFrom) error {
 // plus adds up what became of messages.
 func (r BulkReport) plus(o BulkReport) BulkReport {
 	r.Done, r.Gone, r.Refused, r.Unknown = r.Done+o.Done, r.Gone+o.Gone, r.Refused+o.Refused, r.Unknown+o.Unknown
-	r.Trouble = o.Trouble
+	r.Why, r.Trouble = cmp.Or(r.Why, o.Why), o.Trouble
 	return r
 }
 

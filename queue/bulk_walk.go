@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -17,13 +18,13 @@ func (r *bulkRun) foreseen(ctx context.Context, p *setPart) (done bool, err erro
 	if r.most() < stepMessages {
 		return false, nil // the steps are too large for the rate
 	}
-	met := 0 // messages that were dealt with
+	met, first := 0, r.ordinal // messages that were dealt with, of this part and before it
 	defer func() { p.prints = p.prints[met:] }()
-	s, err := r.foresee(ctx, p, 0)
+	s, err := r.foresee(ctx, p, 0, first)
 	for s != nil && err == nil {
 		answered := make(chan error, 1)
 		go func() { answered <- r.ask(ctx, s) }()
-		following, failed := r.foresee(ctx, p, met+s.n)
+		following, failed := r.foresee(ctx, p, met+s.n, first)
 		if err = <-answered; err != nil {
 			r.failed(s, err)
 			if following != nil {
@@ -54,8 +55,8 @@ func (r *bulkRun) mayForesee(p *setPart) bool {
 }
 
 // foresee prepares the next step of a part, of which the first met messages are dealt
-// with by then; nil when there is none.
-func (r *bulkRun) foresee(ctx context.Context, p *setPart, met int) (*bulkStep, error) {
+// with by then, after as many of other parts; nil when there is none.
+func (r *bulkRun) foresee(ctx context.Context, p *setPart, met int, first int64) (*bulkStep, error) {
 	if len(p.steps) == 0 {
 		return nil, nil
 	}
@@ -73,7 +74,7 @@ func (r *bulkRun) foresee(ctx context.Context, p *setPart, met int) (*bulkStep, 
 	}
 	if r.scored() {
 		for i := range s.n {
-			score, err := r.newScore(int64(met+i), met+i, "")
+			score, err := r.newScore(first+int64(met+i), met+i, "")
 			if err != nil {
 				return nil, err
 			}
@@ -189,7 +190,7 @@ func (w *walker) look(ctx context.Context, sp span, last bool) error {
 			}
 		}
 	}
-	if last {
+	if last || w.part.rest == 0 { // all were found
 		return w.send(ctx)
 	}
 	return nil
@@ -210,7 +211,11 @@ func (w *walker) take(ctx context.Context, m spanned, at int, sp span) error {
 		w.step = &bulkStep{part: w.part, total: sp.total}
 	}
 	if w.run.target == "none" && m.digest != "" {
-		whole, err := w.run.c.readSpan(ctx, w.part.side, w.at, 1, 1<<62)
+		whole, err := w.run.c.readSpan(ctx, w.part.side, w.at, 1, math.MaxInt64)
+		if isAway(err) {
+			err = w.run.await(ctx, err, w.ping)
+			whole = span{}
+		}
 		if err != nil {
 			return err
 		}
@@ -224,7 +229,11 @@ func (w *walker) take(ctx context.Context, m spanned, at int, sp span) error {
 		score, err := w.run.newScore(w.run.ordinal, at, m.score)
 		if err != nil {
 			w.part.meet(at)
-			w.run.report.Refused++
+			if errors.Is(err, ErrGone) || errors.Is(err, ErrAlreadyBack) {
+				w.run.report.Gone++
+			} else {
+				w.run.refused(1, err)
+			}
 			return nil
 		}
 		s.toScores = append(s.toScores, score)
@@ -233,9 +242,6 @@ func (w *walker) take(ctx context.Context, m spanned, at int, sp span) error {
 	w.part.meet(at)
 	w.found = append(w.found, at)
 	w.size += m.size
-	if w.run.target != "none" {
-		w.size = 0 // its bytes do not travel
-	}
 	w.sum += passing * float64(min(w.at, sp.total-w.at))
 	s.at = append(s.at, w.at)
 	s.n++
@@ -283,15 +289,15 @@ func (w *walker) send(ctx context.Context) error {
 			w.moves, w.most = 0, min(w.run.most(), 2*w.most)
 			w.clear()
 			return nil
-		default:
-			w.run.failed(s, err)
-			return err
 		case errors.Is(err, errPresent):
 			w.run.failed(s, err)
 			w.leaveOut(s.refused)
 		case errors.Is(err, errMoved):
 			w.run.failed(s, err)
 			return w.lose()
+		default:
+			w.run.failed(s, err)
+			return err
 		}
 	}
 	w.clear()
@@ -326,6 +332,6 @@ func (w *walker) leaveOut(which []int) {
 			s.payloads = append(s.payloads, old.payloads[i])
 		}
 	}
-	w.run.report.Refused += int64(len(drop))
+	w.run.refused(int64(len(drop)), errPresent)
 	w.run.tell()
 }

@@ -46,6 +46,34 @@ func (r Report) Err() error {
 	return nil
 }
 
+// Totals adds the report up. Its Why is that of what was refused or is unknown, else of
+// what was gone.
+func (r Report) Totals() BulkReport {
+	sum := BulkReport{Op: r.Op, Queue: r.Queue, Entry: r.Entry, Total: int64(len(r.Results))}
+	var gone error
+	for _, res := range r.Results {
+		why := res.Err
+		if res.Note != "" {
+			why = fmt.Errorf("%w: %s", res.Err, res.Note)
+		}
+		switch res.Outcome {
+		case Done:
+			sum.Done++
+		case Gone:
+			sum.Gone++
+			gone = cmp.Or(gone, why)
+		case Refused:
+			sum.Refused++
+			sum.Why = cmp.Or(sum.Why, why)
+		case Unknown:
+			sum.Unknown++
+			sum.Why = cmp.Or(sum.Why, why)
+		}
+	}
+	sum.Why = cmp.Or(sum.Why, gone)
+	return sum
+}
+
 // RedriveOptions say where messages go. The zero value is the back of the queue's own ready.
 type RedriveOptions struct {
 	Front bool   // where it is popped next

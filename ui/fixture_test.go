@@ -234,8 +234,8 @@ func (f *fake) Purge(context.Context, queue.Queue, queue.Place) (queue.Purged, e
 
 func (f *fake) UndoList(context.Context, int) ([]journal.Summary, error) { return f.undo, nil }
 
-func (f *fake) Undo(context.Context, string) (queue.Report, error) {
-	return queue.Report{Op: queue.OpUndo}, nil
+func (f *fake) Undo(context.Context, string) (queue.BulkReport, error) {
+	return queue.BulkReport{Op: queue.OpUndo}, nil
 }
 
 func (f *fake) push(key string, n int, format string) {

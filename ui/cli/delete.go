@@ -12,6 +12,7 @@ import (
 type deleteFlags struct {
 	operationFlags
 	selection
+	bulkFlags
 	all bool
 }
 
@@ -40,7 +41,8 @@ arrives later stays. Each is in the undo journal before it is deleted.` + filter
 	placeVar(cmd, &f.place, "`PLACE` to delete from: ready, backup, delayed or dead")
 	filterVar(cmd.Flags(), &f.filter)
 	cmd.Flags().BoolVar(&f.all, "all", false, "all messages that are there now")
-	f.define(cmd)
+	f.bulkFlags.define(cmd)
+	f.operationFlags.define(cmd)
 	return cmd
 }
 
@@ -66,12 +68,12 @@ func (r *run) deleteFrom(ctx context.Context, name string, f deleteFlags) error 
 	if !q.Has(f.place) {
 		return r.absent(q, f.place, o, f.operationFlags)
 	}
-	ms, err := r.collect(ctx, c, q, f.selection)
+	set, err := r.collect(ctx, c, q, f.selection, false)
 	if err != nil {
 		return err
 	}
-	o.matched, o.samples = len(ms), ms
-	o.what = fmt.Sprintf("delete %s from %s", plural(len(ms)), f.describe(q))
-	o.do = func(ctx context.Context) queue.Report { return c.Delete(ctx, q, ms) }
+	o.of(set, f.bulkFlags)
+	o.what = fmt.Sprintf("delete %s from %s", plural(set.Count), f.describe(q))
+	o.do = r.bulk(c, set, queue.Bulk{Op: queue.OpDelete, Rate: f.rate}, f.bulkFlags)
 	return r.operate(ctx, c, q, o, f.operationFlags)
 }

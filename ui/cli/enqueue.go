@@ -119,7 +119,7 @@ func (r *run) enqueueTo(ctx context.Context, name string, payload []byte, f enqu
 
 func (r *run) printEnqueued(q queue.Queue, sent queue.Enqueued, err error, f enqueueFlags) error {
 	if f.json {
-		j := operationOf(queue.Report{Op: queue.OpEnqueue, Queue: q.Name, Results: []queue.Result{{Outcome: outcomeOf(err)}}}, 1)
+		j := operationOf(queue.Report{Op: queue.OpEnqueue, Queue: q.Name, Results: []queue.Result{{Outcome: outcomeOf(err)}}}.Totals())
 		if sent.Key != "" {
 			j.enqueuedJSON = &enqueuedJSON{Place: sent.Place, Due: timeJSON(sent.Due), ID: sent.ID}
 			j.Key, j.KeyB64 = textJSON(sent.Key)

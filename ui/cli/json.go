@@ -93,11 +93,11 @@ type operationJSON struct {
 	Op       queue.Op `json:"op"`
 	Queue    string   `json:"queue"`
 	QueueB64 *string  `json:"queue_b64,omitempty"`
-	Matched  int      `json:"matched"`
-	Done     int      `json:"done"`
-	Gone     int      `json:"gone"`
-	Refused  int      `json:"refused"`
-	Unknown  int      `json:"unknown"`
+	Matched  int64    `json:"matched"`
+	Done     int64    `json:"done"`
+	Gone     int64    `json:"gone"`
+	Refused  int64    `json:"refused"`
+	Unknown  int64    `json:"unknown"`
 	DryRun   bool     `json:"dry_run"`
 	// Entry is the undo journal's id.
 	Entry string `json:"entry,omitempty"`
@@ -163,13 +163,10 @@ func messageOf(q queue.Queue, m queue.Message) messageJSON {
 	return j
 }
 
-func operationOf(report queue.Report, matched int) operationJSON {
+func operationOf(report queue.BulkReport) operationJSON {
 	j := operationJSON{
-		Op: report.Op, Matched: matched, Entry: report.Entry,
-		Done:    report.Count(queue.Done),
-		Gone:    report.Count(queue.Gone),
-		Refused: report.Count(queue.Refused),
-		Unknown: report.Count(queue.Unknown),
+		Op: report.Op, Matched: report.Total, Entry: report.Entry,
+		Done: report.Done, Gone: report.Gone, Refused: report.Refused, Unknown: report.Unknown,
 	}
 	j.Queue, j.QueueB64 = textJSON(report.Queue)
 	return j

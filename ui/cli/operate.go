@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,10 +18,11 @@ type operation struct {
 	op      queue.Op
 	what    string          // in words, without the server: "delete 3 messages from …"
 	past    string          // "deleted"
-	matched int             // messages it is about
+	matched int64           // messages it is about
 	samples []queue.Message // the first of them, or all
 	asks    bool            // it refuses without --yes where nobody can be asked
-	do      func(ctx context.Context) queue.Report
+	rate    float64         // messages a second, for a dry run's estimate; 0: full speed
+	do      func(ctx context.Context, progress func(queue.BulkReport)) (queue.BulkReport, error)
 }
 
 // operationFlags are those that all such commands take.
@@ -44,15 +46,23 @@ func (r *run) operate(ctx context.Context, c connection, q queue.Queue, o operat
 	case f.dryRun:
 		return r.dryRun(q, o, f.json)
 	case o.matched == 0:
-		return r.report(queue.Report{Op: o.op, Queue: q.Name}, o.past, f.json)
+		return r.report(queue.BulkReport{Op: o.op, Queue: q.Name}, nil, o.past, f.json)
 	case !f.yes:
 		if err := r.ask(ctx, o); err != nil {
 			return err
 		}
 	}
-	report := o.do(ctx)
-	r.log.Info(string(o.op), "queue", q.Name, "entry", report.Entry, "matched", o.matched, "done", report.Count(queue.Done))
-	return r.report(report, o.past, f.json)
+	gauge := r.newGauge()
+	report, err := o.do(ctx, func(b queue.BulkReport) {
+		if b.Trouble != nil {
+			gauge.show("%s %d of %d; waiting: %s", o.past, b.Done, b.Total, queue.Explain(b.Trouble))
+			return
+		}
+		gauge.show("%s %d of %d", o.past, b.Done, b.Total)
+	})
+	gauge.clear()
+	r.log.Info(string(o.op), "queue", q.Name, "entry", report.Entry, "matched", o.matched, "done", report.Done)
+	return r.report(report, err, o.past, f.json)
 }
 
 func (r *run) ask(ctx context.Context, o operation) error {
@@ -68,14 +78,18 @@ func (r *run) ask(ctx context.Context, o operation) error {
 
 func (r *run) dryRun(q queue.Queue, o operation, asJSON bool) error {
 	if asJSON {
-		j := operationOf(queue.Report{Op: o.op, Queue: q.Name}, o.matched)
+		j := operationOf(queue.BulkReport{Op: o.op, Queue: q.Name, Total: o.matched})
 		j.DryRun = true
 		for _, m := range o.first() {
 			j.Samples = append(j.Samples, messageOf(q, m))
 		}
 		return writeJSON(r.Stdout, j)
 	}
-	if _, err := fmt.Fprintf(r.Stdout, "would %s\n", o.what); err != nil {
+	what := o.what
+	if o.rate > 0 {
+		what += fmt.Sprintf(", which takes %s", time.Duration(float64(o.matched)/o.rate*float64(time.Second)).Round(time.Second))
+	}
+	if _, err := fmt.Fprintf(r.Stdout, "would %s\n", what); err != nil {
 		return err
 	}
 	return printSamples(r.Stdout, o)
@@ -88,43 +102,42 @@ func printSamples(w io.Writer, o operation) error {
 	for _, m := range o.first() {
 		fmt.Fprintf(&text, "  %s\n", payload.Preview(m.Payload, sampleBytes))
 	}
-	if more := o.matched - len(o.first()); more > 0 {
+	if more := o.matched - int64(len(o.first())); more > 0 {
 		fmt.Fprintf(&text, "  and %d more\n", more)
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-// report prints what became of an operation; its error says what was refused or
-// is unknown.
-func (r *run) report(report queue.Report, past string, asJSON bool) error {
+// report prints what became of an operation, which failed says has ended early. Its error
+// says that too, and what was refused or is unknown.
+func (r *run) report(report queue.BulkReport, failed error, past string, asJSON bool) error {
 	var err error
 	if asJSON {
-		err = writeJSON(r.Stdout, operationOf(report, len(report.Results)))
+		err = writeJSON(r.Stdout, operationOf(report))
 	} else {
 		_, err = fmt.Fprintln(r.Stdout, summary(report, past))
 	}
 	if err != nil {
 		return err
 	}
-	return trouble(report)
+	return trouble(report, failed)
 }
 
 // summary is a line like "re-driven 37, 2 already gone, 1 refused".
-func summary(report queue.Report, past string) string {
-	done := report.Count(queue.Done)
-	text := fmt.Sprintf("%s %d", past, done)
+func summary(report queue.BulkReport, past string) string {
+	text := fmt.Sprintf("%s %d", past, report.Done)
 	for _, more := range []struct {
-		outcome queue.Outcome
-		words   string
+		n     int64
+		words string
 	}{
-		{queue.Gone, "already gone"}, {queue.Refused, "refused"}, {queue.Unknown, "unknown"},
+		{report.Gone, "already gone"}, {report.Refused, "refused"}, {report.Unknown, "unknown"}, {report.Left(), "not asked for"},
 	} {
-		if n := report.Count(more.outcome); n > 0 {
-			text += fmt.Sprintf(", %d %s", n, more.words)
+		if more.n > 0 {
+			text += fmt.Sprintf(", %d %s", more.n, more.words)
 		}
 	}
-	if report.Entry != "" && report.Op != queue.OpUndo && done > 0 {
+	if report.Entry != "" && report.Op != queue.OpUndo && report.Done > 0 {
 		text += fmt.Sprintf(" (redq undo --id %s takes it back)", report.Entry)
 	}
 	return text
@@ -137,7 +150,7 @@ func (r *run) absent(q queue.Queue, p queue.Place, o operation, f operationFlags
 		return failf("%s", missing(q, p))
 	}
 	if f.json {
-		j := operationOf(queue.Report{Op: o.op, Queue: q.Name}, 0)
+		j := operationOf(queue.BulkReport{Op: o.op, Queue: q.Name})
 		j.DryRun = f.dryRun
 		return writeJSON(r.Stdout, j)
 	}
@@ -145,38 +158,18 @@ func (r *run) absent(q queue.Queue, p queue.Place, o operation, f operationFlags
 	return err
 }
 
-// troubles is how many different reasons are told.
-const troubles = 3
-
-// trouble returns the reasons of what was refused or is unknown, nil when there is nothing of the kind.
-func trouble(report queue.Report) error {
-	counts := map[string]int{}
-	var reasons []string
-	for _, res := range report.Results {
-		if res.Outcome != queue.Refused && res.Outcome != queue.Unknown {
-			continue
-		}
-		reason := queue.Explain(res.Err)
-		if res.Note != "" {
-			reason += ": " + res.Note
-		}
-		if counts[reason]++; counts[reason] == 1 {
-			reasons = append(reasons, reason)
-		}
+// trouble returns why an operation ended early, or that some of it was refused or is
+// unknown; nil when there is nothing of the kind.
+func trouble(report queue.BulkReport, failed error) error {
+	switch {
+	case failed != nil && report.Total == 1:
+		return failf("%s", queue.Explain(failed))
+	case failed != nil:
+		return failf("after %d of %s: %s", report.Done, plural(report.Total), queue.Explain(failed))
+	case report.Unknown > 0:
+		return failf("what became of %s is unknown", plural(report.Unknown))
+	case report.Refused > 0 && report.Why != nil:
+		return failf("%d of %s: %s", report.Refused, plural(report.Total), queue.Explain(report.Why))
 	}
-	if len(reasons) == 0 {
-		return nil
-	}
-	var told []string
-	for _, reason := range reasons[:min(len(reasons), troubles)] {
-		if len(report.Results) == 1 {
-			told = append(told, reason)
-		} else {
-			told = append(told, fmt.Sprintf("%d of %s: %s", counts[reason], plural(len(report.Results)), reason))
-		}
-	}
-	if more := len(reasons) - troubles; more > 0 {
-		told = append(told, fmt.Sprintf("and %d further reasons", more))
-	}
-	return failf("%s", strings.Join(told, "; "))
+	return nil
 }

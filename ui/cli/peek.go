@@ -77,7 +77,7 @@ func (r *run) peekInto(ctx context.Context, name string, f peekFlags) error {
 	if err := show(ctx, s, f.count); err != nil {
 		return err
 	}
-	s.conclude(r.Stderr)
+	r.conclude(s.sieve, s.looked, s.matched)
 	return nil
 }
 

@@ -13,8 +13,11 @@ import (
 type redriveFlags struct {
 	operationFlags
 	selection
+	bulkFlags
+	delay
 	front bool
 	to    string
+	reset bool
 }
 
 func (r *run) redrive() *cobra.Command {
@@ -30,6 +33,9 @@ in one atomic step. Without -n and --filter it moves all that are there now.` + 
 		Args:              queueArg(0),
 		ValidArgsFunction: r.completeQueue,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.front && f.limit > 0 && (f.rate > 0 || f.pauseOnDead > 0 || f.reset) {
+				return usagef("--front with -n moves messages one by one: without --rate, --pause-on-dead and --reset-attempts")
+			}
 			if f.place == queue.Ready {
 				return usagef("--in ready is where messages are re-driven to: expected backup, dead or delayed")
 			}
@@ -41,7 +47,10 @@ in one atomic step. Without -n and --filter it moves all that are there now.` + 
 	filterVar(cmd.Flags(), &f.filter)
 	cmd.Flags().BoolVar(&f.front, "front", false, "to the end that runs next, instead of the back")
 	cmd.Flags().StringVar(&f.to, "to", "", "to the list `KEY`, instead of the queue's ready")
-	f.define(cmd)
+	cmd.Flags().BoolVar(&f.reset, "reset-attempts", false, "forget how often they have failed")
+	f.delay.define(cmd)
+	f.bulkFlags.define(cmd)
+	f.operationFlags.define(cmd)
 	return cmd
 }
 
@@ -60,10 +69,15 @@ func (r *run) redriveQueue(ctx context.Context, name string, f redriveFlags) err
 		return r.absent(q, f.place, o, f.operationFlags)
 	}
 	place, to := q.RedriveTarget()
-	if f.to != "" {
+	switch {
+	case f.to != "":
 		place, to = queue.Ready, f.to
+	case f.delay.given:
+		place, to = queue.Delayed, q.Delayed
 	}
 	switch {
+	case f.delay.given && q.Delayed == "":
+		return failf("%s has no delayed", line(q.Name))
 	case to == "":
 		return failf("%s has no ready list: --to KEY says where to", line(q.Name))
 	case place == queue.Ready && slices.Contains(q.Keys(f.place), to):
@@ -71,21 +85,43 @@ func (r *run) redriveQueue(ctx context.Context, name string, f redriveFlags) err
 	case place == queue.Delayed && f.front:
 		return failf("%s has no ready list, so re-driven messages become due now: there is no front", line(q.Name))
 	}
-	ms, err := r.collect(ctx, c, q, f.selection)
+	if f.front && f.limit > 0 {
+		return r.redriveFew(ctx, c, q, o, to, f)
+	}
+	set, err := r.collect(ctx, c, q, f.selection, f.front)
 	if err != nil {
 		return err
 	}
+	b := queue.Bulk{Op: queue.OpRedrive, ToKey: f.to, Front: f.front, ResetAttempts: f.reset, Rate: f.rate}
 	where := "to the back of " + line(to)
 	switch {
 	case place == queue.Delayed:
-		where = "in " + line(to) + ", due now"
+		page, err := c.Peek(ctx, q, queue.Delayed, 0, 1) // for the server's clock
+		if err != nil {
+			return err
+		}
+		b.ToPlace, b.Due = queue.Delayed, f.delay.due(page.Now)
+		where = "in " + line(to) + ", " + f.delay.String()
 	case f.front:
 		where = "to the front of " + line(to)
 	}
-	o.matched, o.samples = len(ms), ms
-	o.what = fmt.Sprintf("re-drive %s from %s %s", plural(len(ms)), f.describe(q), where)
-	o.do = func(ctx context.Context) queue.Report {
-		return c.Redrive(ctx, q, ms, queue.RedriveOptions{Front: f.front, ToKey: f.to})
+	o.of(set, f.bulkFlags)
+	o.what = fmt.Sprintf("re-drive %s from %s %s", plural(set.Count), f.describe(q), where)
+	o.do = r.bulk(c, set, b, f.bulkFlags)
+	return r.operate(ctx, c, q, o, f.operationFlags)
+}
+
+// redriveFew moves the oldest messages to the front: there the last that is moved runs
+// first, so they go one by one, the newest of them first.
+func (r *run) redriveFew(ctx context.Context, c connection, q queue.Queue, o operation, to string, f redriveFlags) error {
+	ms, err := r.gather(ctx, c, q, f.selection)
+	if err != nil {
+		return err
+	}
+	o.matched, o.samples = int64(len(ms)), ms
+	o.what = fmt.Sprintf("re-drive %s from %s to the front of %s", plural(len(ms)), f.describe(q), line(to))
+	o.do = func(ctx context.Context, _ func(queue.BulkReport)) (queue.BulkReport, error) {
+		return c.Redrive(ctx, q, ms, queue.RedriveOptions{Front: true, ToKey: f.to}).Totals(), nil
 	}
 	return r.operate(ctx, c, q, o, f.operationFlags)
 }

@@ -3,11 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"redq/queue"
 	"redq/queue/filter"
+	"redq/queue/sieve"
 )
 
 // selection says which messages of a place an operation is about.
@@ -17,9 +19,41 @@ type selection struct {
 	limit  int64 // 0: all
 }
 
-// collect fixes the set: it reads the messages selected, oldest first to the
-// limit, in the place's own order. What arrives later is not part of it.
-func (r *run) collect(ctx context.Context, c connection, q queue.Queue, s selection) ([]queue.Message, error) {
+// collect fixes the set: the messages selected, the oldest first to the limit; newest
+// turns that round, as a re-drive to the front needs it. What arrives later is not part of it.
+func (r *run) collect(ctx context.Context, c connection, q queue.Queue, s selection, newest bool) (*queue.Set, error) {
+	page, err := c.Peek(ctx, q, s.place, 0, 1) // for the server's clock
+	if err != nil {
+		return nil, err
+	}
+	sift := sieve.Sieve{Filter: s.filter, Unit: q.Unit, Now: page.Now}
+	o := queue.SelectOptions{Limit: s.limit, Newest: newest}
+	if !s.filter.All() {
+		o.Match = func(m queue.Message) (bool, error) { return sift.Match(ctx, m) }
+	}
+	gauge := &gauge{}
+	if !s.filter.All() {
+		gauge = r.newGauge()
+	}
+	o.Progress = func(looked, taken int64) {
+		gauge.show("looked at %d of %d messages, %d match", looked, max(looked, page.Total), taken)
+	}
+	set, err := c.Select(ctx, q, s.place, o)
+	gauge.clear()
+	switch {
+	case errors.Is(err, sieve.ErrGaveUp):
+		return nil, failf("%v (looked at %d of %d messages)", err, set.Looked, page.Total)
+	case err != nil:
+		return nil, err
+	}
+	sift.Unread(set.Unread)
+	r.conclude(sift, set.Looked, set.Count)
+	return set, nil
+}
+
+// gather reads the oldest of the messages selected, to the limit, in the place's own
+// order: those that go to the front one by one.
+func (r *run) gather(ctx context.Context, c connection, q queue.Queue, s selection) ([]queue.Message, error) {
 	from, err := c.start(ctx, q, s)
 	if err != nil {
 		return nil, err
@@ -42,7 +76,7 @@ func (r *run) collect(ctx context.Context, c connection, q queue.Queue, s select
 			break // what follows is due later
 		}
 	}
-	search.conclude(r.Stderr)
+	r.conclude(search.sieve, search.looked, search.matched)
 	return all, nil
 }
 
@@ -94,7 +128,7 @@ func (s selection) describe(q queue.Queue) string {
 }
 
 // plural returns "1 message" or "2 messages".
-func plural(n int) string {
+func plural[N int | int64](n N) string {
 	if n == 1 {
 		return "1 message"
 	}

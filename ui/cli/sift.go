@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"redq/queue"
@@ -25,7 +24,7 @@ type sift struct {
 	queue queue.Queue
 	place queue.Place
 	sieve sieve.Sieve
-	tell  io.Writer // where a person watches; nil when nobody does
+	gauge *gauge // shown to who waits at a terminal for a filter
 
 	next    queue.Spot
 	done    bool
@@ -40,9 +39,12 @@ func (r *run) newSift(ctx context.Context, c connection, q queue.Queue, p queue.
 	if err != nil {
 		return nil, err
 	}
-	s := &sift{c: c, queue: q, place: p, next: queue.At(from), sieve: sieve.Sieve{Filter: m, Unit: q.Unit, Now: page.Now}}
-	if _, ok := terminalOf(r.Stderr); ok && !m.All() {
-		s.tell = r.Stderr
+	s := &sift{
+		c: c, queue: q, place: p, next: queue.At(from), gauge: &gauge{},
+		sieve: sieve.Sieve{Filter: m, Unit: q.Unit, Now: page.Now},
+	}
+	if !m.All() {
+		s.gauge = r.newGauge()
 	}
 	return s, nil
 }
@@ -53,9 +55,11 @@ func (s *sift) more(ctx context.Context, limit int) ([]queue.Message, error) {
 	if !s.sieve.Filter.All() {
 		o.Match = func(m queue.Message) (bool, error) { return s.sieve.Match(ctx, m) }
 	}
-	s.progress()
+	if s.looked > 0 {
+		s.gauge.show("looked at %d of %d messages, %d match", s.looked, s.total, s.matched)
+	}
 	f, err := s.c.Search(ctx, s.queue, s.place, s.next, o)
-	s.unprogress()
+	s.gauge.clear()
 	s.next, s.done = f.Next, f.Done
 	s.looked, s.total = s.looked+f.Looked, f.Total
 	s.matched += int64(len(f.Messages))
@@ -82,32 +86,16 @@ func (s *sift) each(ctx context.Context, count int64, show func(queue.Message) e
 	return nil
 }
 
-// clearLine takes back what stands on the line of a terminal.
-const clearLine = "\r\x1b[K"
-
-// progress tells how far it is, while the next step is made.
-func (s *sift) progress() {
-	if s.tell != nil && s.looked > 0 {
-		fmt.Fprintf(s.tell, "looked at %d of %d messages, %d match", s.looked, s.total, s.matched)
-	}
-}
-
-func (s *sift) unprogress() {
-	if s.tell != nil {
-		fmt.Fprint(s.tell, clearLine)
-	}
-}
-
 // conclude tells what a person would not see from the matches: that there are none, and
 // those that could not be decided.
-func (s *sift) conclude(w io.Writer) {
-	if s.sieve.Filter.All() {
+func (r *run) conclude(s sieve.Sieve, looked, matched int64) {
+	if s.Filter.All() {
 		return
 	}
-	if s.matched == 0 && s.looked > 0 {
-		fmt.Fprintf(w, "redq: none of %s matches\n", plural(int(s.looked)))
+	if matched == 0 && looked > 0 {
+		fmt.Fprintf(r.Stderr, "redq: none of %s matches\n", plural(looked))
 	}
-	if n := s.sieve.Undecided; n > 0 {
-		fmt.Fprintf(w, "redq: %d of %s undecided, which do not match: %s\n", n, plural(int(s.looked)), s.sieve.Reason())
+	if n := s.Undecided; n > 0 {
+		fmt.Fprintf(r.Stderr, "redq: %d of %s undecided, which do not match: %s\n", n, plural(looked), s.Reason())
 	}
 }

@@ -127,15 +127,41 @@ func (r *run) undoMessages(ctx context.Context, c connection, e queue.Entry, f u
 	if e.Undoable() == 0 {
 		return failf("nothing of entry %s can be undone any more", e.ID)
 	}
-	var ms []queue.Message
-	for _, it := range e.Items {
-		if it.Seq >= 0 && it.Undoable() {
-			ms = append(ms, it.Message)
-		}
+	matched, ms, err := undoable(e)
+	if err != nil {
+		return failf("%v", err)
 	}
 	return r.operate(ctx, c, queue.Queue{Name: e.Queue}, operation{
-		op: queue.OpUndo, past: "undone", asks: true, matched: len(e.Items), samples: ms,
-		what: fmt.Sprintf("undo the %s of %s of %s", e.Op, plural(len(ms)), line(e.Queue)),
-		do:   func(ctx context.Context) queue.Report { return c.Undo(ctx, e) },
+		op: queue.OpUndo, past: "undone", asks: true, matched: matched, samples: ms,
+		what: fmt.Sprintf("undo the %s of %s of %s", e.Op, plural(matched), line(e.Queue)),
+		do: func(ctx context.Context, progress func(queue.BulkReport)) (queue.BulkReport, error) {
+			if e.Batches != nil {
+				return c.UndoBulk(ctx, e, progress)
+			}
+			return c.Undo(ctx, e).Totals(), nil
+		},
 	}, f.operationFlags)
+}
+
+// undoable counts the messages of an entry that could be put back, and returns the first
+// of them, where the entry has their bytes.
+func undoable(e queue.Entry) (n int64, first []queue.Message, err error) {
+	if e.Batches == nil {
+		for _, it := range e.Items {
+			if it.Seq >= 0 && it.Undoable() {
+				n++
+				first = append(first, it.Message)
+			}
+		}
+		return n, first, nil
+	}
+	_, n = e.Batches.Messages()
+	if e.Batches.Len() == 0 {
+		return n, nil, nil
+	}
+	step, err := e.Batches.Step(0)
+	for _, p := range step.Batch.Payloads {
+		first = append(first, queue.Message{Payload: p, Size: int64(len(p)), Place: step.Message.Place})
+	}
+	return n, first[:min(len(first), samples)], err
 }

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"redq/model/when"
+	"redq/queue"
+)
+
+// bulkFlags are those of operations on many messages.
+type bulkFlags struct {
+	rate        float64 // messages a second; 0: full speed
+	pauseOnDead int64   // 0: never
+}
+
+func (f *bulkFlags) define(cmd *cobra.Command) {
+	cmd.Flags().Var(&rateFlag{&f.rate}, "rate", "at most `N/s` messages a second, or N/m a minute")
+	cmd.Flags().Var(&countFlag{&f.pauseOnDead, 1}, "pause-on-dead", "stop when `N` more messages than at the start are dead")
+}
+
+// of says which messages an operation is about, and how fast it goes.
+func (o *operation) of(set *queue.Set, f bulkFlags) {
+	o.matched, o.samples, o.rate = set.Count, set.Samples, f.rate
+}
+
+// bulk carries out an operation on a set.
+func (r *run) bulk(c connection, set *queue.Set, b queue.Bulk, f bulkFlags) func(context.Context, func(queue.BulkReport)) (queue.BulkReport, error) {
+	return func(ctx context.Context, progress func(queue.BulkReport)) (queue.BulkReport, error) {
+		b.Progress = progress
+		if f.pauseOnDead > 0 {
+			gate, err := c.deadGate(ctx, set.Queue, f.pauseOnDead)
+			if err != nil {
+				return queue.BulkReport{Op: b.Op, Queue: set.Queue.Name, Total: set.Count}, err
+			}
+			b.Gate = gate
+		}
+		return c.RunBulk(ctx, set, b)
+	}
+}
+
+// deadGate stops an operation when messages die while it goes on: what it re-drives fails again.
+func (c connection) deadGate(ctx context.Context, q queue.Queue, most int64) (func(context.Context) error, error) {
+	if !q.Has(queue.Dead) {
+		return nil, failf("%s has no dead, so --pause-on-dead could not see anything", line(q.Name))
+	}
+	dead := func(ctx context.Context) (int64, error) {
+		page, err := c.Peek(ctx, q, queue.Dead, 0, 0)
+		return page.Total, err
+	}
+	lowest, err := dead(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		n, err := dead(ctx)
+		if err != nil {
+			return nil //nolint:nilerr // the operation itself finds out that the server is away, and waits
+		}
+		lowest = min(lowest, n)
+		if n-lowest >= most {
+			return fmt.Errorf("stopped: %d messages died meanwhile", n-lowest)
+		}
+		return nil
+	}, nil
+}
+
+// rateFlag is messages a second.
+type rateFlag struct{ value *float64 }
+
+func (f *rateFlag) Set(s string) error {
+	number, unit, _ := strings.Cut(s, "/")
+	per, known := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[unit]
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !known || n <= 0 || n > 1e9 {
+		return errors.New("expected a rate like 50/s, 300/m or 1000")
+	}
+	*f.value = n / per
+	return nil
+}
+
+func (f *rateFlag) Type() string   { return "rate" }
+func (f *rateFlag) String() string { return "" }
+
+// shiftFlag is a duration that may be negative.
+type shiftFlag struct {
+	by    time.Duration
+	given bool
+}
+
+func (f *shiftFlag) Set(s string) error {
+	text, back := strings.CutPrefix(strings.TrimPrefix(s, "+"), "-")
+	d, err := when.ParseDuration(text)
+	if err != nil {
+		return err
+	}
+	if back {
+		d = -d
+	}
+	f.by, f.given = d, true
+	return nil
+}
+
+func (f *shiftFlag) Type() string   { return "shift" }
+func (f *shiftFlag) String() string { return f.by.String() }
+
+// delay says when messages that are re-driven into delayed are due.
+type delay struct {
+	after, spread, jitter time.Duration
+	given                 bool
+}
+
+func (d *delay) define(cmd *cobra.Command) {
+	each := func(value *time.Duration, name, usage string) {
+		cmd.Flags().Var(&delayFlag{durationFlag{value, 0}, d}, name, usage)
+	}
+	each(&d.after, "after", "into delayed, due after this `TIME` instead of at once")
+	each(&d.spread, "spread", "into delayed, due one after the other over this `TIME`")
+	each(&d.jitter, "jitter", "into delayed, each later by up to this `TIME`, at random")
+}
+
+// delayFlag notes that a delay was asked for.
+type delayFlag struct {
+	durationFlag
+	of *delay
+}
+
+func (f *delayFlag) Set(s string) error {
+	f.of.given = true
+	return f.durationFlag.Set(s)
+}
+
+func (d delay) due(now time.Time) queue.Due {
+	return queue.Due{At: now.Add(d.after), Spread: d.spread, Jitter: d.jitter}
+}
+
+// String says it in words.
+func (d delay) String() string {
+	text := "due now"
+	if d.after > 0 {
+		text = "due in " + d.after.String()
+	}
+	if d.spread > 0 {
+		text += ", spread over " + d.spread.String()
+	}
+	if d.jitter > 0 {
+		text += ", each later by up to " + d.jitter.String()
+	}
+	return text
+}
