@@ -125,6 +125,9 @@ func (r *bulkRun) check() error {
 	switch r.Op {
 	case OpDelete:
 		r.target = "none"
+		if err := r.c.mayDelete(); err != nil {
+			return err
+		}
 	case OpReschedule:
 		if r.set.Place != Delayed {
 			return fmt.Errorf("%w to reschedule in: the messages are in %s", ErrNoSuchPlace, r.set.Place)

@@ -33,6 +33,8 @@ type Options struct {
 
 	// ReadOnly makes every write return ErrReadOnly before the server is asked.
 	ReadOnly bool
+	// NoDelete makes deletes and purges return ErrNoJournal where there is no Journal.
+	NoDelete bool
 	// Journal is told of every message before it is changed; nil keeps no journal.
 	Journal Journal
 
@@ -94,6 +96,14 @@ func (c *Client) Close() error { return errors.Join(c.read.Close(), c.write.Clos
 
 // Address returns host:port/db, or the socket's path, without user or password.
 func (c *Client) Address() string { return c.address }
+
+// mayDelete refuses to remove messages that nothing could bring back, where that is wanted.
+func (c *Client) mayDelete() error {
+	if c.opts.NoDelete && c.opts.Journal == nil {
+		return ErrNoJournal
+	}
+	return nil
+}
 
 // ReadOnly reports whether the client refuses all writes.
 func (c *Client) ReadOnly() bool { return c.opts.ReadOnly }

@@ -27,6 +27,9 @@ func (c *Client) Purge(ctx context.Context, q Queue, p Place, progress func(Purg
 	if c.opts.ReadOnly {
 		return sum, ErrReadOnly
 	}
+	if err := c.mayDelete(); err != nil {
+		return sum, err
+	}
 	keys := q.Keys(p)
 	if len(keys) == 0 {
 		return sum, fmt.Errorf("%w: %s", ErrNoSuchPlace, p)

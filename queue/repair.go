@@ -136,6 +136,11 @@ func (c *Client) redriveToDelayed(ctx context.Context, q Queue, ms []Message) Re
 
 // Delete removes messages after the journal has them.
 func (c *Client) Delete(ctx context.Context, q Queue, ms []Message) Report {
+	if err := c.mayDelete(); err != nil {
+		report := Report{Op: OpDelete, Queue: q.Name, Results: make([]Result, len(ms))}
+		refuse(report.Results, inOrder(ms), err)
+		return report
+	}
 	return c.run(ctx, OpDelete, q, ms, oldestFirst(q, ms), func(r *Record) (*call, error) {
 		m := r.Message
 		return &call{script: scriptRemove, keys: []string{m.Key}, args: []any{

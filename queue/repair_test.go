@@ -464,3 +464,29 @@ func TestReplicaAndScriptlessUserAreRefusedInPlainWords(t *testing.T) {
 		t.Errorf("on a replica: %v", r.Err())
 	}
 }
+
+// Where nothing could bring messages back, none is removed.
+func TestNoDeleteWithoutAJournal(t *testing.T) {
+	s := queuetest.Redis(t)
+	c, err := queue.Open(t.Context(), queue.Options{URL: s.URL, NoDelete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	q := orders()
+	push(t, s, "orders:dead", "a", "b")
+	if r := c.Delete(t.Context(), q, peek(t, c, q, queue.Dead)); r.Count(queue.Refused) != 2 || !errors.Is(r.Err(), queue.ErrNoJournal) {
+		t.Errorf("delete: %+v", r)
+	}
+	if _, err := c.Purge(t.Context(), q, queue.Dead, nil); !errors.Is(err, queue.ErrNoJournal) {
+		t.Errorf("purge: %v", err)
+	}
+	set, err := c.Select(t.Context(), q, queue.Dead, queue.SelectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.RunBulk(t.Context(), set, queue.Bulk{Op: queue.OpDelete}); !errors.Is(err, queue.ErrNoJournal) || r.Refused != 2 {
+		t.Errorf("in bulk: %+v, %v", r, err)
+	}
+	wantList(t, s, "orders:dead", "a", "b")
+}

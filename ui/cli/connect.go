@@ -13,7 +13,7 @@ import (
 type connection struct {
 	*queue.Client
 	settings
-	// journal is nil for a command that changes nothing.
+	// journal is nil for a command that changes nothing, and with --no-journal.
 	journal *journal.Journal
 }
 
@@ -62,7 +62,8 @@ func (r *run) open(ctx context.Context, s settings, journaled bool) (connection,
 		return connection{}, err
 	}
 	var j *journal.Journal
-	if journaled {
+	s.options.NoDelete = !r.flags.force
+	if journaled && !r.flags.noJournal {
 		var err error
 		if j, err = r.openJournal(); err != nil {
 			return connection{}, err

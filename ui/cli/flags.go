@@ -30,6 +30,7 @@ type flags struct {
 	match                  string
 	queues                 queueFlag
 	journal                string
+	noJournal, force       bool
 	given                  func(name string) bool
 }
 
@@ -51,6 +52,8 @@ func (r *run) shared(root *cobra.Command) {
 	set.Var(&f.queues, "queue", "name a queue by hand (repeatable):\n`NAME`[,ready=KEY][,backup=KEY][,delayed=KEY]\n"+
 		"[,dead=KEY][,unit=s|ms][,push=left|right]\n[,stuck=60s]")
 	set.StringVar(&f.journal, "journal", "", "keep the undo journal in this `FILE`")
+	set.BoolVar(&f.noJournal, "no-journal", false, "keep no undo journal: nothing can be undone, nor deleted")
+	set.BoolVar(&f.force, "force", false, "delete all the same")
 	set.StringVar(&f.log, "log", "", "append a log to this `FILE`")
 	set.Var(&durationFlag{&f.refresh, minRefresh}, "refresh", "poll once in this `TIME` (dashboard; default 1s)")
 	set.BoolVar(&f.noMouse, "no-mouse", false, "leave the mouse to the terminal (dashboard)")

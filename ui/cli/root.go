@@ -17,7 +17,7 @@ import (
 // Session is what the dashboard is opened with.
 type Session struct {
 	Client *queue.Client
-	// Journal is the undo journal of Client; nil when it is read-only.
+	// Journal is the undo journal of Client; nil when it is read-only or none is kept.
 	Journal *journal.Journal
 	// Title is the profile's name; "" means that the server's address is the title.
 	Title   string

@@ -31,6 +31,8 @@ took. Messages that are back already, or were taken since, are left alone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			byID := cmd.Flags().Changed("id")
 			switch {
+			case r.flags.noJournal:
+				return usagef("redq undo reads the undo journal: --no-journal keeps none")
 			case f.last && byID:
 				return usagef("expected either --last or --id ID")
 			case !f.last && !byID && (f.yes || f.dryRun):
