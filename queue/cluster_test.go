@@ -47,7 +47,7 @@ func TestRepairOnACluster(t *testing.T) {
 		if err != nil || p.Freed != 2 {
 			t.Errorf("%s: %+v, %v", q.Name, p, err)
 		}
-		wantAll(t, c.Undo(ctx, load(p.Entry)), queue.Done)
+		wantUndone(t, c, load(p.Entry))
 		if n := rdb.LLen(ctx, q.Ready).Val() + rdb.LLen(ctx, q.Backups[0]).Val(); n != 3 {
 			t.Errorf("%s: %d messages, want 3", q.Name, n)
 		}

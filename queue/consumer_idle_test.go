@@ -136,11 +136,17 @@ func TestOneConsumerPromotes(t *testing.T) {
 		}
 		w.awaitHandled(payloads)
 	}
-	schedule("x")
-	if a, b := first.Stats().Promoted, second.Stats().Promoted; a < 4*b {
-		t.Errorf("the first promoted %d, the second %d", a, b)
-	} else {
-		t.Logf("the first promoted %d, the second %d", a, b)
+	// On a busy machine the first may be so late that the second thinks it gone.
+	for try := 1; ; try++ {
+		a, b := first.Stats().Promoted, second.Stats().Promoted
+		schedule(fmt.Sprintf("x%d-", try))
+		a, b = first.Stats().Promoted-a, second.Stats().Promoted-b
+		if a >= 4*b {
+			break
+		}
+		if try == 10 {
+			t.Fatalf("the first promoted %d, the second %d, also in the tenth try", a, b)
+		}
 	}
 	if err := first.stop(); err != nil {
 		t.Fatal(err)

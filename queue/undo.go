@@ -11,7 +11,7 @@ import (
 
 // Undo puts back what an entry took, as near to the old position as can be.
 // Messages that are already back, or were taken since, are Gone and left alone.
-// An entry of another server is refused. The report has one result a message; what
+// An entry of another server is refused, and one with Batches, which is for UndoBulk. The report has one result a message; what
 // became of the private keys of a purge is in it only where it went wrong, or where
 // the purge died before it had written any message down.
 //
@@ -22,6 +22,9 @@ func (c *Client) Undo(ctx context.Context, e Entry) Report {
 	report := Report{Op: OpUndo, Queue: e.Queue, Entry: e.ID, Results: make([]Result, len(e.Items))}
 	all := inOrder(e.Items)
 	switch {
+	case e.Batches != nil:
+		report.Results = []Result{{Outcome: Refused, Err: errors.New("this was done in bulk, and is undone in bulk")}}
+		return report
 	case c.opts.ReadOnly:
 		refuse(report.Results, all, ErrReadOnly)
 		return report
