@@ -7,10 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"slices"
-	"syscall"
 	"time"
 
 	"redq/model"
@@ -22,46 +19,20 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
-	defer stop()
+	keys := &keyboard{}
 	// The first signal asks for an end in good order; a second one ends at once.
-	context.AfterFunc(ctx, stop)
-
+	ctx, stop := keys.asked(1)
+	defer stop()
 	program := cli.Program{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Env: os.Getenv, Now: time.Now, Version: version(),
-		Dashboard: dashboard,
+		Dashboard: func(ctx context.Context, s cli.Session) error { return dashboard(ctx, s, keys) },
 	}
 	return program.Run(ctx, os.Args[1:])
 }
 
-// endings are the signals that ask for an end, but for those that nohup or a shell has
-// had ignored.
-func endings() []os.Signal {
-	return slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
-}
-
-// secondSignal returns a context that ends when an end was asked for twice.
-func secondSignal() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	asked := make(chan os.Signal, 2)
-	signal.Notify(asked, endings()...)
-	go func() {
-		defer cancel()
-		defer signal.Stop(asked)
-		for range cap(asked) {
-			select {
-			case <-asked:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return ctx, cancel
-}
-
 // dashboard shows a session until somebody leaves it.
-func dashboard(ctx context.Context, s cli.Session) error {
+func dashboard(ctx context.Context, s cli.Session, keys *keyboard) error {
 	cfg := model.Config{
 		Backend:  model.NewLive(s.Client, s.Journal, layout.Options{Match: s.Match, Named: s.Queues}),
 		Stage:    s.Stage,
@@ -75,11 +46,12 @@ func dashboard(ctx context.Context, s cli.Session) error {
 	if s.Demo {
 		cfg.Demo, cfg.Profile = s.Client.Address(), ""
 	}
-	hurry, done := secondSignal()
+	hurry, done := keys.asked(2)
 	defer done()
 	return ui.Run(ctx, ui.Options{
 		Model:   cfg,
 		Hurry:   hurry,
+		Lend:    keys.lend,
 		NoMouse: !s.Mouse,
 		Logf:    func(format string, args ...any) { s.Log.Error(fmt.Sprintf(format, args...)) },
 		Log:     s.LogPath,

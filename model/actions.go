@@ -77,6 +77,8 @@ func (m Model) act(a Action) (Model, tea.Cmd) {
 	switch a {
 	case ActRedrive, ActDelete, ActReschedule, ActEnqueue, ActPurge, ActUndo, ActScenes:
 		return m.openDialog(a)
+	case ActEdit:
+		return m.edit()
 	case ActNext:
 		return m.stepMessage(1)
 	case ActPrevious:
@@ -191,6 +193,8 @@ func (m Model) do(in Intent) (Model, tea.Cmd) {
 		return m.abandon(in.id)
 	case playScene:
 		return m.playScene(in.name)
+	case openEditor, reviewEdit, doEdit:
+		return m.editIntent(in)
 	case doRedrive, doDelete, doReschedule, doEnqueue, doPurge, doUndo:
 		return m.submit(in)
 	}
@@ -257,10 +261,15 @@ func (m Model) actionDone(msg actionDoneMsg) (Model, tea.Cmd) {
 	h := m.Dialog.Head()
 	m.Dialog, m.Status = nil, msg.status
 	m.paging = inFlight{gen: m.paging.gen + 1} // a page that was asked for before shows what was there before
+	var reopen tea.Cmd
+	if msg.replaced != nil && h.Queue == m.Queue.Name {
+		m, reopen = m.withReplaced(h.Place, *msg.replaced)
+	}
 	if len(msg.moved) > 0 && h.Queue == m.Queue.Name {
 		m = m.withoutMoved(h.Place, msg.moved)
 	}
-	return m.pollNow(true)
+	m, poll := m.pollNow(true)
+	return m, tea.Batch(reopen, poll)
 }
 
 // reopened lets the form be changed after nothing was done.
@@ -268,6 +277,9 @@ func (m Model) reopened(msg actionDoneMsg) Model {
 	h := m.Dialog.Head()
 	h.Busy, h.Note, h.OpenedAt = false, msg.status.Text, m.Now
 	m.Dialog = m.Dialog.withHead(h)
+	if d, ok := m.Dialog.(EditDialog); ok {
+		m.Dialog = d.refused(msg.gone)
+	}
 	if d, ok := m.Dialog.(EnqueueDialog); ok {
 		d.Already = msg.already
 		if d.Already != nil {

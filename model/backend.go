@@ -35,6 +35,7 @@ type Backend interface {
 	Enqueue(ctx context.Context, q queue.Queue, payload []byte, o queue.EnqueueOptions) (queue.Enqueued, error)
 	Redrive(ctx context.Context, q queue.Queue, ms []queue.Message, o queue.RedriveOptions) queue.Report
 	Delete(ctx context.Context, q queue.Queue, ms []queue.Message) queue.Report
+	Edit(ctx context.Context, q queue.Queue, m queue.Message, payload []byte) queue.Report
 	Reschedule(ctx context.Context, q queue.Queue, ms []queue.Message, due time.Time) queue.Report
 	Purge(ctx context.Context, q queue.Queue, p queue.Place) (queue.Purged, error)
 

@@ -202,6 +202,8 @@ func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
 			r := b.Reschedule(ctx, q, in.ms, in.due)
 			return done(reportStatus(r.Totals(), "rescheduled", "to "+in.due.Format("2006-01-02 15:04:05"), true))
 		})
+	case doEdit:
+		return m.editCmd(gen, in, q)
 	case doEnqueue:
 		return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
 			e, err := b.Enqueue(ctx, q, in.payload, in.o)

@@ -15,8 +15,8 @@ import (
 const dialogGuard = 100 * time.Millisecond
 
 // Dialog is a form over the page: one of RedriveDialog, DeleteDialog, PurgeDialog,
-// RescheduleDialog, EnqueueDialog, UndoDialog, ConsumerDialog, AbandonDialog,
-// LeaveDialog and SceneDialog, as values.
+// RescheduleDialog, EditDialog, EnqueueDialog, UndoDialog, ConsumerDialog,
+// AbandonDialog, LeaveDialog and SceneDialog, as values.
 type Dialog interface {
 	Head() DialogHead
 	// withHead returns the dialog with another head.
@@ -64,6 +64,7 @@ const (
 	FocusWorkers
 	FocusAttempts
 	FocusConflict
+	FocusWay
 )
 
 // verdict is what a key means to a question.

@@ -51,6 +51,7 @@ const (
 	ActRedrive    Action = "redrive"
 	ActEnqueue    Action = "enqueue"
 	ActReschedule Action = "reschedule"
+	ActEdit       Action = "edit"
 	ActDelete     Action = "delete"
 	ActPurge      Action = "purge"
 	ActUndo       Action = "undo"
@@ -128,6 +129,7 @@ func keyMap() []KeyBinding {
 
 		{Action: ActRedrive, Binding: bind("r", "re-drive", "r"), Group: groupRepair, Screens: messages, Writes: true, Hint: true, Allowed: Model.canRedrive},
 		{Action: ActDelete, Binding: bind("D", "delete", "D"), Group: groupRepair, Screens: messages, Writes: true, Hint: true, Allowed: Model.canAct},
+		{Action: ActEdit, Binding: bind("e", "edit in $EDITOR", "e"), Group: groupRepair, Screens: messages, Writes: true, Allowed: Model.canEdit},
 		{Action: ActReschedule, Binding: bind("t", "reschedule", "t"), Group: groupRepair, Screens: messages, Writes: true, Allowed: Model.canReschedule},
 		{Action: ActStop, Binding: bind("x", "stop", "x"), Group: groupConsume, Screens: consumers, Hint: true, Allowed: Model.canStop},
 		{Action: ActConsume, Binding: bind("c", "consume", "c"), Group: groupConsume, Screens: elsewhere, Writes: true, Hint: true, Allowed: Model.canConsume},

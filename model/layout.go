@@ -93,6 +93,7 @@ type Layout struct {
 	LogHead, Log             Rect
 
 	Dialog Rect // centred, with its frame; empty when no dialog is open
+	Diff   Rect // in Dialog, while an edit is reviewed
 	Help   Rect // with its frame; empty when help is closed
 }
 
@@ -124,6 +125,7 @@ func (m Model) Layout() Layout {
 	if m.Dialog != nil {
 		w, h := dialogSize(m.Dialog)
 		l.Dialog = l.Body.centre(w, h)
+		l.diff(m.Dialog)
 	}
 	if m.HelpOpen {
 		l.Help = l.Body
@@ -198,6 +200,8 @@ func (l *Layout) consumer(n int) {
 // dialogSize is how large a dialog with its frame wants to be.
 func dialogSize(d Dialog) (w, h int) {
 	switch d := d.(type) {
+	case EditDialog:
+		return d.size()
 	case ConsumerDialog:
 		return maxDialogWidth, 20
 	case SceneDialog:

@@ -21,7 +21,7 @@ func TestMashingTheKeys(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		f := seeded()
 		f.lists["queueA:backup"] = numbered("m", 300)
-		d := start(t, f)
+		d := start(t, f, func(c *Config) { c.Edit = scribble(rng) })
 		for step := range 600 {
 			d.quit = false
 			switch rng.IntN(20) {
@@ -106,6 +106,9 @@ func checkState(t *testing.T, m Model, at string) {
 		t.Fatalf("%s: cursor %d of %d lines", at, m.Queue.ConsumerCursor, len(rows))
 	}
 	lay := m.Layout()
+	if d, ok := m.Dialog.(EditDialog); ok && d.Stage == EditReview && len(d.Diff.Visible()) > max(1, lay.Diff.H) {
+		t.Fatalf("%s: %d rows of a difference in %+v", at, len(d.Diff.Visible()), lay.Diff)
+	}
 	m.Message.Doc.Lines(lay.Doc.H)
 	m.Message.Doc.Percent(lay.Doc.H)
 	m.TabCells()

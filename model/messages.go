@@ -71,6 +71,9 @@ type (
 		// already is set when an enqueue found equal bytes.
 		already *queue.AlreadyDelayedError
 		failed  bool // nothing was done: a form stays open
+		gone    bool // since the message had left its place
+		// replaced is set when a message has other bytes now.
+		replaced *replacement
 	}
 	undoListedMsg struct {
 		gen     int

@@ -23,6 +23,8 @@ type Config struct {
 	After func(d time.Duration, due tea.Msg) tea.Cmd
 	// Copy puts text on the terminal's clipboard (OSC 52); nil turns `y` off.
 	Copy func(text string) error
+	// Edit opens the operator's editor; nil turns `e` off.
+	Edit EditText
 	// Stage plays scenes; nil outside the demo.
 	Stage Stage
 
@@ -201,6 +203,10 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd) {
 		return m.actionDone(msg)
 	case undoListedMsg:
 		return m.undoListed(msg), nil
+	case messageToEditMsg:
+		return m.messageToEdit(msg)
+	case editorClosedMsg:
+		return m.editorClosed(msg)
 
 	case consumerStartedMsg:
 		return m.consumerStarted(msg)
@@ -232,6 +238,7 @@ func (m Model) resized(w, h int) (Model, tea.Cmd) {
 	m.Queue = m.Queue.with(m.Queue.List().settled(m.listHeight()))
 	m.Queue = m.Queue.consumersBounded(len(m.ConsumerRows()), m.listHeight())
 	m.Message.Doc = m.Message.Doc.resized(m.Layout().Doc.W)
+	m = m.editSized()
 	if m.onQueue() && !m.Queue.List().covers(m.listHeight()) {
 		return m.needPage(false)
 	}

@@ -87,10 +87,12 @@ func (a *App) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	return a, tea.Batch(a.mouseBack(msg), cmd, a.drawSoon())
 }
 
-// mouseBack asks for the mouse again after the program was suspended: Bubble Tea
-// 1.3 gives all other modes of the terminal back by itself.
+// mouseBack asks for the mouse again after the program was suspended, or an editor had
+// the terminal: Bubble Tea 1.3 gives all other modes of the terminal back by itself.
 func (a *App) mouseBack(msg tea.Msg) tea.Cmd {
-	if _, resumed := msg.(tea.ResumeMsg); !resumed || !a.model.Mouse {
+	_, resumed := msg.(tea.ResumeMsg)
+	_, edited := msg.(mouseAgainMsg)
+	if !(resumed || edited) || !a.model.Mouse {
 		return nil
 	}
 	return tea.EnableMouseCellMotion

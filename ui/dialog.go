@@ -26,6 +26,8 @@ func (p painter) dialog() []string {
 		body, buttons = p.purgeDialog(d, inner), p.answers(d.Focus, "purge")
 	case model.RescheduleDialog:
 		body, buttons = p.rescheduleDialog(d, inner), p.answers(d.Focus, "reschedule")
+	case model.EditDialog:
+		body, buttons = p.editDialog(d, inner), p.editAnswers(d)
 	case model.EnqueueDialog:
 		body, buttons = p.enqueueDialog(d, inner), p.answers(d.Focus, "enqueue")
 		if d.Already != nil {

@@ -30,6 +30,9 @@ type Options struct {
 	Renderer *lipgloss.Renderer
 	// Getenv tells the environment; nil means os.Getenv.
 	Getenv func(string) string
+	// Lend is called before an editor gets the terminal: until back is called ctrl+c is
+	// the editor's and asks redq for nothing. nil does nothing.
+	Lend func() (back func())
 	// Hurry ends when the program shall not wait any longer for what its consumers have
 	// in hand: a second signal. nil never does.
 	Hurry context.Context
@@ -45,7 +48,7 @@ type Options struct {
 // run in it finish what they have in hand first. The terminal is restored in every case. The error is for the user's eyes: nil when there is
 // nothing to say.
 func Run(ctx context.Context, o Options) error {
-	o = o.withDefaults()
+	o = o.withDefaults(ctx)
 	m, err := model.New(o.Model)
 	if err != nil {
 		return err
@@ -76,7 +79,7 @@ func (a *App) finish(hurry context.Context) {
 	a.model.Finish(ctx)
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(ctx context.Context) Options {
 	if o.Output == nil {
 		o.Output = os.Stdout
 	}
@@ -94,6 +97,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Model.Copy == nil {
 		o.Model.Copy = clipboard(o.Output)
+	}
+	if o.Lend == nil {
+		o.Lend = func() func() { return func() {} }
+	}
+	if o.Model.Edit == nil {
+		o.Model.Edit = editor{getenv: o.Getenv, ctx: ctx, ends: editorEnds, hurry: o.Hurry, lend: o.Lend}.open
 	}
 	o.Model.Mouse = !o.NoMouse
 	return o

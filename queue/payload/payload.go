@@ -1,5 +1,6 @@
 // Package payload knows what a message's bytes can be and how to show them to
-// the eye; it never makes bytes for the wire and knows neither Redis nor queues.
+// the eye; it knows neither Redis nor queues, and makes no bytes for the wire but
+// those of an edited [Form].
 //
 // All text that came from Redis and is shown, be it a key, a payload, an error or
 // a client's name, goes through [Line], [LineString] or [Text].
