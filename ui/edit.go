@@ -19,7 +19,7 @@ func (p painter) editDialog(d model.EditDialog, w int) []string {
 		return append(append(where, ""), p.sentence(p.Warn, p.Glyphs.Warn+" "+name(d.Trouble), w)...)
 	}
 	where[0] = spread(where[0], p.Muted.Paint(d.Sizes()), w, p.Glyphs.Ellipsis)
-	return append(append(where, p.editWays(d, w), p.editLeads(d), p.diffRule(d.Diff, w)), p.diff(d.Diff, w)...)
+	return append(append(where, p.editWays(d, w), p.editLeads(d), p.diffRule(d.Diff, w)), block(p.diff(d.Diff, w), w, p.l.Diff.H)...)
 }
 
 // editWays is the line on which one of the ways is chosen.

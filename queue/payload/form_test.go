@@ -179,3 +179,18 @@ func FuzzForm(f *testing.F) {
 		}
 	})
 }
+
+// JSON that indentation would blow up is edited as it is.
+func TestFormIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("lays out 64 MB")
+	}
+	b := []byte(strings.Repeat("[", 50) + strings.Repeat("1,", 900_000) + "1" + strings.Repeat("]", 50))
+	f, err := FormOf(b)
+	if err != nil || !f.JSON || !bytes.Equal(f.Text, b) {
+		t.Fatalf("%d bytes become %d, %v", len(b), len(f.Text), err)
+	}
+	if got, err := f.Payload(append(bytes.Clone(b), '\n')); err != nil || !bytes.Equal(got, b) {
+		t.Fatalf("left alone it is %d bytes, %v", len(got), err)
+	}
+}
