@@ -33,7 +33,7 @@ type Options struct {
 
 	// ReadOnly makes every write return ErrReadOnly before the server is asked.
 	ReadOnly bool
-	// NoDelete makes deletes and purges return ErrNoJournal where there is no Journal.
+	// NoDelete makes deletes, purges and edits return ErrNoJournal where there is no Journal.
 	NoDelete bool
 	// Journal is told of every message before it is changed; nil keeps no journal.
 	Journal Journal

@@ -25,9 +25,9 @@ var (
 	// ErrReadOnly is returned by every write of a client opened with ReadOnly.
 	ErrReadOnly = errors.New("read-only: redq was started with --read-only")
 
-	// ErrNoJournal is returned by deletes and purges of a client opened with NoDelete
+	// ErrNoJournal is returned by deletes, purges and edits of a client opened with NoDelete
 	// and without a journal: nothing could bring the messages back.
-	ErrNoJournal = errors.New("without an undo journal nothing is deleted, unless redq was started with --force")
+	ErrNoJournal = errors.New("without an undo journal nothing is deleted or overwritten, unless redq was started with --force")
 
 	// ErrWrongType is returned when a key does not hold the type its place needs.
 	ErrWrongType = errors.New("wrong type")

@@ -165,6 +165,11 @@ func (c *Client) Reschedule(ctx context.Context, q Queue, ms []Message, due time
 // already in a sorted set are an *AlreadyDelayedError.
 func (c *Client) Edit(ctx context.Context, q Queue, m Message, payload []byte) Report {
 	ms := []Message{m}
+	if err := c.mayDelete(); err != nil { // the old bytes would be lost
+		report := Report{Op: OpEdit, Queue: q.Name, Results: make([]Result, 1)}
+		refuse(report.Results, inOrder(ms), err)
+		return report
+	}
 	return c.run(ctx, OpEdit, q, ms, inOrder(ms), func(r *Record) (*call, error) {
 		r.Payload = payload
 		return replaceCall(r.Message, payload), nil

@@ -478,6 +478,9 @@ func TestNoDeleteWithoutAJournal(t *testing.T) {
 	if r := c.Delete(t.Context(), q, peek(t, c, q, queue.Dead)); r.Count(queue.Refused) != 2 || !errors.Is(r.Err(), queue.ErrNoJournal) {
 		t.Errorf("delete: %+v", r)
 	}
+	if r := c.Edit(t.Context(), q, peek(t, c, q, queue.Dead)[0], []byte("c")); !errors.Is(r.Err(), queue.ErrNoJournal) {
+		t.Errorf("edit: %+v", r)
+	}
 	if _, err := c.Purge(t.Context(), q, queue.Dead, nil); !errors.Is(err, queue.ErrNoJournal) {
 		t.Errorf("purge: %v", err)
 	}
