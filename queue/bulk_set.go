@@ -60,11 +60,11 @@ type SelectOptions struct {
 	// Match decides about a message; nil takes all. When it returns ErrCut it is asked again
 	// with the whole payload, which of a large message is not read else.
 	Match func(Message) (bool, error)
-	// Limit is how many at most, 0: all. Of several keys nobody knows whose messages are
-	// older, so each gives what lies nearest to its end.
+	// Limit is how many at most, the oldest; 0: all. Of several keys nobody knows whose
+	// messages are older, so each gives what lies nearest to its end.
 	Limit int64
-	// Newest takes them from the newest on. A re-drive to the front works so: what is
-	// pushed last runs first. Without it the oldest come first.
+	// Newest has the operation begin with the newest of the set. A re-drive to the front
+	// works so: what is pushed last runs first. Without it the oldest come first.
 	Newest bool
 	// Progress, when not nil, is called after each page with how many messages were looked
 	// at and how many are in the set.
@@ -81,15 +81,26 @@ func (c *Client) Select(ctx context.Context, q Queue, p Place, o SelectOptions) 
 	}
 	set := &Set{Queue: q, Place: p, mark: mark()}
 	for _, key := range keys {
-		s := side{place: p, key: key, end: workEnd(q, p, o.Newest)}
+		s := side{place: p, key: key, end: workEnd(q, p, o.Newest && o.Limit == 0)}
 		if err := c.selectKey(ctx, set, s, o); err != nil {
 			return set, err
 		}
 	}
 	if o.Limit > 0 {
 		set.balance(o.Limit)
+		if o.Newest {
+			set.turn()
+		}
 	}
 	return set, nil
+}
+
+// turn has the operation begin at the other end of each key. The messages are looked for
+// there, and of equal ones those are taken that are met first.
+func (s *Set) turn() {
+	for _, p := range s.parts {
+		p.end, p.steps = p.end.Other(), nil
+	}
 }
 
 // balance leaves as many messages as the limit allows, those nearest to the end of each key.
@@ -138,12 +149,17 @@ func workEnd(q Queue, p Place, newest bool) End {
 	return end
 }
 
-// SetOf makes a set of messages that were read before, as an operator marks them.
-// Those that were cut are loaded; those that are gone are left out.
-func (c *Client) SetOf(ctx context.Context, q Queue, ms []Message, newest bool) (*Set, error) {
+// SetOf makes a set of messages that were read before, as an operator marks them: the
+// oldest to the limit. Those that were cut are loaded, and left out when they have gone;
+// Looked counts them. Match is not asked.
+func (c *Client) SetOf(ctx context.Context, q Queue, ms []Message, o SelectOptions) (*Set, error) {
 	set := &Set{Queue: q, mark: mark()}
 	byKey := map[string]*setPart{}
 	for _, i := range oldestFirst(q, ms) {
+		if o.Limit > 0 && set.Looked == o.Limit {
+			break
+		}
+		set.Looked++
 		m := ms[i]
 		if !m.Complete() {
 			whole, err := c.Load(ctx, m)
@@ -158,7 +174,7 @@ func (c *Client) SetOf(ctx context.Context, q Queue, ms []Message, newest bool) 
 		part := byKey[m.Key]
 		if part == nil {
 			set.Place = m.Place
-			part = &setPart{side: side{place: m.Place, key: m.Key, end: workEnd(q, m.Place, newest)}}
+			part = &setPart{side: side{place: m.Place, key: m.Key, end: workEnd(q, m.Place, o.Newest)}}
 			byKey[m.Key] = part
 			set.parts = append(set.parts, part)
 		}

@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -199,6 +200,86 @@ func TestSelectFewOfSeveralLists(t *testing.T) {
 		lay(t, s, "q:a", "a0", "a1", "a2")
 		lay(t, s, "q:b", "b0", "b1")
 		lay(t, s, "q:c", "c0", "c1", "c2", "c3")
+	}
+}
+
+// The oldest few go to the front in their order, so that the oldest of them runs next; a set
+// of marked messages is cut to its oldest too.
+func TestFewGoToTheFrontInOrder(t *testing.T) {
+	s, c, log := bulkRig(t)
+	q := queue.Named("q")
+	all := numbered(0, 2500) // the last one is the oldest
+	for _, limit := range []int{1, 3, 1200, 2000} {
+		for _, marked := range []bool{false, true} {
+			s.Client.Del(t.Context(), q.Ready, q.Dead)
+			lay(t, s, q.Dead, all...)
+			lay(t, s, q.Ready, "waits")
+			o := queue.SelectOptions{Limit: int64(limit), Newest: true}
+			set, err := c.Select(t.Context(), q, queue.Dead, o)
+			if marked {
+				page, failed := c.Peek(t.Context(), q, queue.Dead, 0, len(all))
+				if failed != nil {
+					t.Fatal(failed)
+				}
+				set, err = c.SetOf(t.Context(), q, page.Messages, o)
+			}
+			if err != nil || set.Count != int64(limit) {
+				t.Fatalf("%+v, %v", set, err)
+			}
+			r, err := c.RunBulk(t.Context(), set, queue.Bulk{Op: queue.OpRedrive, Front: true})
+			if err != nil || r.Done != int64(limit) {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			want := append([]string{"waits"}, all[len(all)-limit:]...)
+			if got := listOf(t, s, q.Ready); !slices.Equal(got, want) {
+				t.Errorf("limit %d, marked %v: %d are in ready, ending with %q, want %q", limit, marked, len(got), got[len(got)-2:], want[len(want)-2:])
+			}
+			if got := listOf(t, s, q.Dead); !slices.Equal(got, all[:len(all)-limit]) {
+				t.Errorf("limit %d, marked %v: %d are left in dead", limit, marked, len(got))
+			}
+			if _, err := c.UndoBulk(t.Context(), log.entry(r.Entry), nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := listOf(t, s, q.Dead); !slices.Equal(got, all) {
+				t.Errorf("limit %d, marked %v: the undo leaves %d, ending with %q", limit, marked, len(got), got[len(got)-2:])
+			}
+		}
+	}
+}
+
+// What dies during an operation is counted, whatever the operation itself takes from dead.
+func TestDeadRise(t *testing.T) {
+	s, c, _ := bulkRig(t)
+	q := queue.Named("q")
+	lay(t, s, q.Dead, numbered(0, 10)...)
+	count := func(d *queue.DeadRise, done, want int64) {
+		t.Helper()
+		if n, err := d.Count(t.Context(), done); err != nil || n != want {
+			t.Errorf("%d died, %v, want %d", n, err, want)
+		}
+	}
+	from, err := c.NewDeadRise(q, queue.Dead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside, err := c.NewDeadRise(q, queue.Backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count(from, 0, 0)
+	count(beside, 0, 0)
+	s.Client.RPop(t.Context(), q.Dead) // re-driven, and back at once
+	lay(t, s, q.Dead, "failed again")
+	count(from, 1, 1)
+	count(beside, 1, 0)
+	s.Client.RPopCount(t.Context(), q.Dead, 3) // somebody else cleans up
+	count(beside, 1, 0)
+	lay(t, s, q.Dead, "one", "two")
+	count(beside, 1, 2)
+	beside.Again()
+	count(beside, 1, 0)
+	if _, err := c.NewDeadRise(queue.Queue{Name: "x", Ready: "x"}, queue.Ready); !errors.Is(err, queue.ErrNoSuchPlace) {
+		t.Errorf("no dead: %v", err)
 	}
 }
 

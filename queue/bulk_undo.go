@@ -217,6 +217,9 @@ type movedFrom struct {
 	now    side
 	target string // as script bulk has it
 	all    []moved
+	// inside tells that they lay at the other end, and were worked on from within the list
+	// towards it: the oldest few that went to the front.
+	inside bool
 }
 
 // bringBack looks for what was moved where it went, and moves it back.
@@ -253,7 +256,9 @@ func (u *bulkUndo) sources() ([]*movedFrom, error) {
 			from = newMovedFrom(it)
 			byKey[it.Message.Key] = from
 			all = append(all, from)
+			from.inside = it.touches(from.end.Other())
 		}
+		from.inside = from.inside && !it.touches(from.end) // decided by the step that was the first
 		for n, print := range it.Batch.Prints {
 			m := moved{print: print, step: i}
 			if it.Batch.Scores != nil {
@@ -266,6 +271,9 @@ func (u *bulkUndo) sources() ([]*movedFrom, error) {
 		}
 	}
 	for _, from := range all {
+		if from.inside && from.target == "list" {
+			from.end, from.now.end = from.end.Other(), from.now.end.Other()
+		}
 		slices.SortFunc(from.all, func(a, b moved) int { return bytes.Compare(a.print[:], b.print[:]) })
 	}
 	return all, nil
@@ -302,6 +310,18 @@ func (i Item) fromEnd() End {
 		return Left
 	}
 	return Right
+}
+
+// touches reports whether a step took the outermost message at an end of the list.
+func (i Item) touches(end End) bool {
+	at := i.Batch.Index
+	if at == nil {
+		at = []int64{i.Message.Index}
+	}
+	if end == Left {
+		return slices.Min(at) == 0
+	}
+	return slices.Max(at) == i.Message.Len-1
 }
 
 // bringBackTo brings back what was taken from one key: a bulk operation the other way round.

@@ -100,6 +100,7 @@ type walker struct {
 	most  int       // messages of a step: few while others move the place
 	moves int       // times in a row that they did
 	any   bool      // something was done in this pass
+	taken int64     // messages that left the key since it was last read
 }
 
 // Steps that reach into the middle of a long list cost the server more, in microseconds an
@@ -148,6 +149,7 @@ func (w *walker) pass(ctx context.Context) (moved bool, err error) {
 		if err != nil {
 			return moved, err
 		}
+		w.taken = 0
 		before := w.run.report.Done
 		last := len(sp.all) == 0 || w.at+int64(len(sp.all)) >= sp.total
 		err = w.look(ctx, sp, last)
@@ -208,7 +210,7 @@ func (w *walker) full(sp span) bool {
 // take adds the message at w.at to the step.
 func (w *walker) take(ctx context.Context, m spanned, at int, sp span) error {
 	if w.step == nil {
-		w.step = &bulkStep{part: w.part, total: sp.total}
+		w.step = &bulkStep{part: w.part, total: sp.total - w.taken}
 	}
 	if w.run.target == "none" && m.digest != "" {
 		whole, err := w.run.c.readSpan(ctx, w.part.side, w.at, 1, math.MaxInt64)
@@ -286,6 +288,9 @@ func (w *walker) send(ctx context.Context) error {
 		case err == nil:
 			w.run.took(s, w.found)
 			w.at -= int64(s.n)
+			if w.run.target != "same" {
+				w.taken += int64(s.n)
+			}
 			w.moves, w.most = 0, min(w.run.most(), 2*w.most)
 			w.clear()
 			return nil

@@ -35,40 +35,37 @@ func (r *run) bulk(c connection, set *queue.Set, b queue.Bulk, f bulkFlags) func
 	return func(ctx context.Context, progress func(queue.BulkReport)) (queue.BulkReport, error) {
 		b.Progress = progress
 		if f.pauseOnDead > 0 {
-			gate, err := c.deadGate(ctx, set.Queue, f.pauseOnDead)
-			if err != nil {
+			if err := c.stopOnDead(ctx, set, &b, f.pauseOnDead); err != nil {
 				return queue.BulkReport{Op: b.Op, Queue: set.Queue.Name, Total: set.Count}, err
 			}
-			b.Gate = gate
 		}
 		return c.RunBulk(ctx, set, b)
 	}
 }
 
-// deadGate stops an operation when messages die while it goes on: what it re-drives fails again.
-func (c connection) deadGate(ctx context.Context, q queue.Queue, most int64) (func(context.Context) error, error) {
-	if !q.Has(queue.Dead) {
-		return nil, failf("%s has no dead, so --pause-on-dead could not see anything", line(q.Name))
-	}
-	dead := func(ctx context.Context) (int64, error) {
-		page, err := c.Peek(ctx, q, queue.Dead, 0, 0)
-		return page.Total, err
-	}
-	lowest, err := dead(ctx)
+// stopOnDead stops an operation when so many messages have died while it goes on: what it
+// re-drives fails again.
+func (c connection) stopOnDead(ctx context.Context, set *queue.Set, b *queue.Bulk, most int64) error {
+	rise, err := c.NewDeadRise(set.Queue, set.Place)
 	if err != nil {
-		return nil, err
+		return failf("%s has no dead, so --pause-on-dead could not see anything", line(set.Queue.Name))
 	}
-	return func(ctx context.Context) error {
-		n, err := dead(ctx)
-		if err != nil {
-			return nil //nolint:nilerr // the operation itself finds out that the server is away, and waits
-		}
-		lowest = min(lowest, n)
-		if n-lowest >= most {
-			return fmt.Errorf("stopped: %d messages died meanwhile", n-lowest)
+	if _, err := rise.Count(ctx, 0); err != nil {
+		return err
+	}
+	done, progress := int64(0), b.Progress
+	b.Progress = func(report queue.BulkReport) {
+		done = report.Done
+		progress(report)
+	}
+	b.Gate = func(ctx context.Context) error {
+		n, err := rise.Count(ctx, done)
+		if err == nil && n >= most { // of an error the operation itself finds out, and waits
+			return fmt.Errorf("stopped: %d messages died meanwhile", n)
 		}
 		return nil
-	}, nil
+	}
+	return nil
 }
 
 // rateFlag is messages a second.

@@ -43,21 +43,6 @@ func TestTwoNamesThatArePrintedAlike(t *testing.T) {
 	}
 }
 
-func TestOldest(t *testing.T) {
-	at := func(key string, index, length int64) queue.Message {
-		return queue.Message{Place: queue.Backup, Key: key, Index: index, Len: length}
-	}
-	ms := []queue.Message{at("a", 0, 3), at("a", 1, 3), at("a", 2, 3), at("b", 0, 2), at("b", 1, 2)}
-	s := selection{place: queue.Backup, limit: 3}
-	got := s.oldest(ms)
-	want := []queue.Message{ms[1], ms[2], ms[4]} // both tails, and the next of the first
-	for i := range want {
-		if len(got) != len(want) || got[i].Key != want[i].Key || got[i].Index != want[i].Index {
-			t.Fatalf("got %+v, want %+v", got, want)
-		}
-	}
-}
-
 func TestRedact(t *testing.T) {
 	for in, want := range map[string]string{
 		"dial redis://:s3cret@host:1: refused":    "dial redis://…@host:1: refused",

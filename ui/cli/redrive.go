@@ -33,9 +33,6 @@ in one atomic step. Without -n and --filter it moves all that are there now.` + 
 		Args:              queueArg(0),
 		ValidArgsFunction: r.completeQueue,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.front && f.limit > 0 && (f.rate > 0 || f.pauseOnDead > 0 || f.reset) {
-				return usagef("--front with -n moves messages one by one: without --rate, --pause-on-dead and --reset-attempts")
-			}
 			if f.place == queue.Ready {
 				return usagef("--in ready is where messages are re-driven to: expected backup, dead or delayed")
 			}
@@ -85,9 +82,6 @@ func (r *run) redriveQueue(ctx context.Context, name string, f redriveFlags) err
 	case place == queue.Delayed && f.front:
 		return failf("%s has no ready list, so re-driven messages become due now: there is no front", line(q.Name))
 	}
-	if f.front && f.limit > 0 {
-		return r.redriveFew(ctx, c, q, o, to, f)
-	}
 	set, err := r.collect(ctx, c, q, f.selection, f.front)
 	if err != nil {
 		return err
@@ -108,20 +102,5 @@ func (r *run) redriveQueue(ctx context.Context, name string, f redriveFlags) err
 	o.of(set, f.bulkFlags)
 	o.what = fmt.Sprintf("re-drive %s from %s %s", plural(set.Count), f.describe(q), where)
 	o.do = r.bulk(c, set, b, f.bulkFlags)
-	return r.operate(ctx, c, q, o, f.operationFlags)
-}
-
-// redriveFew moves the oldest messages to the front: there the last that is moved runs
-// first, so they go one by one, the newest of them first.
-func (r *run) redriveFew(ctx context.Context, c connection, q queue.Queue, o operation, to string, f redriveFlags) error {
-	ms, err := r.gather(ctx, c, q, f.selection)
-	if err != nil {
-		return err
-	}
-	o.matched, o.samples = int64(len(ms)), ms
-	o.what = fmt.Sprintf("re-drive %s from %s to the front of %s", plural(len(ms)), f.describe(q), line(to))
-	o.do = func(ctx context.Context, _ func(queue.BulkReport)) (queue.BulkReport, error) {
-		return c.Redrive(ctx, q, ms, queue.RedriveOptions{Front: true, ToKey: f.to}).Totals(), nil
-	}
 	return r.operate(ctx, c, q, o, f.operationFlags)
 }
