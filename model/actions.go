@@ -102,6 +102,8 @@ func (m Model) act(a Action) (Model, tea.Cmd) {
 		return m.restartSelected()
 	case ActRemove:
 		return m.removeSelected()
+	case ActJobs:
+		return m.showJobs()
 	case ActSuspend:
 		return m, tea.Suspend
 	case ActHelp:
@@ -195,8 +197,18 @@ func (m Model) do(in Intent) (Model, tea.Cmd) {
 		return m.playScene(in.name)
 	case openEditor, reviewEdit, doEdit:
 		return m.editIntent(in)
-	case doRedrive, doDelete, doReschedule, doEnqueue, doPurge, doUndo:
+	case doRedrive, doDelete, doReschedule, doEnqueue, doUndo, startJob:
 		return m.submit(in)
+	case confirmJob:
+		return m.confirmJob(in.id)
+	case cancelJob:
+		return m.cancelJob(in.id)
+	case pauseJob:
+		return m.pauseJob(in.id, in.paused)
+	case forgetJob:
+		return m.forgetJob(in.id)
+	case showJobs:
+		return m.showJobs()
 	}
 	return m, nil
 }

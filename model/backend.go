@@ -37,11 +37,11 @@ type Backend interface {
 	Delete(ctx context.Context, q queue.Queue, ms []queue.Message) queue.Report
 	Edit(ctx context.Context, q queue.Queue, m queue.Message, payload []byte) queue.Report
 	Reschedule(ctx context.Context, q queue.Queue, ms []queue.Message, due time.Time) queue.Report
-	Purge(ctx context.Context, q queue.Queue, p queue.Place) (queue.Purged, error)
 
 	// Consumers asks who consumes a queue, as far as the server knows.
 	Consumers(ctx context.Context, q queue.Queue) (queue.Consumers, error)
 	Engine
+	Jobs
 
 	// UndoList returns the last operations in the journal, newest first.
 	UndoList(ctx context.Context, limit int) ([]journal.Summary, error)

@@ -50,6 +50,8 @@ func commands() []commandSpec {
 		{name: "readonly", run: runReadOnly},
 		{name: "consume", about: "a queue's name if it is not this one's", run: runConsume, offers: Model.queueNames},
 		{name: "consumers", run: func(Model, []string, string) (Intent, error) { return showConsumers{}, nil }},
+		// A queue of that name is what is meant: J shows the jobs then.
+		{name: "jobs", run: func(Model, []string, string) (Intent, error) { return showJobs{}, nil }, here: Model.noQueueNamedJobs},
 		{name: "scene", run: runScene, here: Model.hasScenes, offers: Model.sceneNames},
 	}
 }
@@ -257,4 +259,9 @@ func (m Model) meant(args []string) (string, error) {
 		return "", errors.New("no queue is selected")
 	}
 	return q.Name, nil
+}
+
+func (m Model) noQueueNamedJobs() bool {
+	_, ok := m.Row("jobs")
+	return !ok
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -17,10 +16,9 @@ import (
 // How much one request may do.
 const (
 	// searchStep is how long a step of a search looks for more before it tells.
-	searchStep   = 200 * time.Millisecond
-	copiesLimit  = 10_000 // entries from each end in which identical copies are counted
-	perMessage   = 20 * time.Millisecond
-	purgeTimeout = 10 * time.Minute
+	searchStep  = 200 * time.Millisecond
+	copiesLimit = 10_000 // entries from each end in which identical copies are counted
+	perMessage  = 20 * time.Millisecond
 )
 
 // request makes a command of a call that may block: bounded in time, and with a
@@ -179,6 +177,8 @@ func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
 	switch in := in.(type) {
 	case startConsumer:
 		return m.startCmd(gen, in.settings)
+	case startJob:
+		return m.startJobCmd(gen, in.work)
 	case doRedrive:
 		return m.request(bulk(len(in.ms)), func(ctx context.Context) tea.Msg {
 			r := b.Redrive(ctx, q, in.ms, in.o)
@@ -208,11 +208,6 @@ func (m Model) writeCmd(gen int, in Intent, q queue.Queue) tea.Cmd {
 		return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
 			e, err := b.Enqueue(ctx, q, in.payload, in.o)
 			return enqueued(done(Status{}), e, err)
-		})
-	case doPurge:
-		return m.request(purgeTimeout, func(ctx context.Context) tea.Msg {
-			p, err := b.Purge(ctx, q, in.place)
-			return done(purgedStatus(p, err, in.place))
 		})
 	case doUndo:
 		return m.request(bulk(in.entry.Total), func(ctx context.Context) tea.Msg {
@@ -257,19 +252,4 @@ func enqueued(a actionDoneMsg, e queue.Enqueued, err error) actionDoneMsg {
 	}
 	errors.As(err, &a.already)
 	return a
-}
-
-func purgedStatus(p queue.Purged, err error, place queue.Place) Status {
-	s := Status{Text: fmt.Sprintf("purged %s of %s", Thousands(p.Freed), place), Kind: StatusDone}
-	switch {
-	case errors.Is(err, queue.ErrUnknownOutcome):
-		return Status{Text: "outcome unknown: " + explain(err), Kind: StatusError}
-	case err != nil:
-		return Status{Text: explain(err), Kind: StatusError}
-	case p.Taken == 0:
-		return Status{Text: fmt.Sprintf("already gone: nothing was left in %s", place), Kind: StatusWarn}
-	case p.Entry != "":
-		s.Text += " (u undoes)"
-	}
-	return s
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,9 +13,9 @@ import (
 // sooner was typed before its question could be read.
 const dialogGuard = 100 * time.Millisecond
 
-// Dialog is a form over the page: one of RedriveDialog, DeleteDialog, PurgeDialog,
-// RescheduleDialog, EditDialog, EnqueueDialog, UndoDialog, ConsumerDialog,
-// AbandonDialog, LeaveDialog and SceneDialog, as values.
+// Dialog is a form over the page: one of RepairDialog, ReviewDialog, JobsDialog, PurgeDialog,
+// EditDialog, EnqueueDialog, UndoDialog, ConsumerDialog, AbandonDialog, LeaveDialog and
+// SceneDialog, as values.
 type Dialog interface {
 	Head() DialogHead
 	// withHead returns the dialog with another head.
@@ -65,6 +64,14 @@ const (
 	FocusAttempts
 	FocusConflict
 	FocusWay
+	FocusTake
+	FocusLimit
+	FocusRate
+	FocusDied
+	FocusTo
+	FocusSpread
+	FocusJitter
+	FocusReset
 )
 
 // verdict is what a key means to a question.
@@ -149,14 +156,13 @@ func (m Model) openDialog(a Action) (Model, tea.Cmd) {
 	if m.onQueue() {
 		h.Place = m.Queue.Place
 	}
-	ms, marked := m.target()
 	switch a {
 	case ActRedrive:
-		m.Dialog = newRedriveDialog(h, q, ms, marked)
+		m.Dialog = m.newRepairDialog(h, queue.OpRedrive, q)
 	case ActDelete:
-		m.Dialog = newDeleteDialog(h, ms, marked)
+		m.Dialog = m.newRepairDialog(h, queue.OpDelete, q)
 	case ActReschedule:
-		m.Dialog = newRescheduleDialog(h, q, ms, marked)
+		m.Dialog = m.newRepairDialog(h, queue.OpReschedule, q)
 	case ActEnqueue:
 		m.Dialog = newEnqueueDialog(h, q)
 	case ActPurge:
@@ -169,32 +175,6 @@ func (m Model) openDialog(a Action) (Model, tea.Cmd) {
 		m.Dialog = newSceneDialog(h, m.Scenes())
 	}
 	return m, nil
-}
-
-// target returns the messages an action is for: the open one, the marked ones,
-// or the selected one. The set is a copy: what comes later does not change it.
-func (m Model) target() (ms []queue.Message, marked bool) {
-	switch m.Screen {
-	case MessageScreen:
-		return []queue.Message{m.Message.Message}, false
-	case QueueScreen:
-		l := m.Queue.List()
-		ms, _ = l.chosen()
-		return slices.Clone(ms), l.Marks.Len() > 0
-	}
-	return nil, false
-}
-
-// titled names a deed and its messages: "Delete 3 marked messages".
-func titled(verb string, n int, marked bool) string {
-	what := "message"
-	if n != 1 {
-		what = "messages"
-	}
-	if marked {
-		what = "marked " + what
-	}
-	return fmt.Sprintf("%s %s %s", verb, Thousands(int64(n)), what)
 }
 
 // keysOf returns the keys that messages lie in, each once.

@@ -27,12 +27,12 @@ func onOrders(t *testing.T, tab string) (*driver, *fake) {
 func TestDialogSaysWhereWhatAndHowMany(t *testing.T) {
 	d, _ := onBackup(t, numbered("m", 5))
 	d.press("space space r")
-	g, ok := d.m.Dialog.(RedriveDialog)
+	g, ok := d.m.Dialog.(RepairDialog)
 	if !ok {
 		t.Fatalf("dialog %T", d.m.Dialog)
 	}
 	if g.Title != "Re-drive 2 marked messages" || g.Server != "fake:1/0" || g.Focus != FocusNo ||
-		!slices.Equal(g.Keys, []string{"queueA:backup", "queueA"}) || len(g.Messages) != 2 {
+		!slices.Equal(g.Keys, []string{"queueA:backup", "queueA"}) || len(g.Messages()) != 2 {
 		t.Fatalf("dialog %+v", g)
 	}
 }
@@ -171,12 +171,12 @@ func TestRedriveWithoutReadySaysDueNow(t *testing.T) {
 	d := start(t, f)
 	d.commanded("jobs")
 	d.press("4 r")
-	dialog, ok := d.m.Dialog.(RedriveDialog)
-	if !ok || !dialog.DueNow || dialog.To != "jobs" {
+	dialog, ok := d.m.Dialog.(RepairDialog)
+	if !ok || dialog.Target() != (Target{ToDelayed, "jobs"}) {
 		t.Fatalf("status %q, dialog %+v", d.m.Status.Text, d.m.Dialog)
 	}
 	d.press("f")
-	if d.m.Dialog.(RedriveDialog).Front {
+	if d.m.Dialog.(RepairDialog).Front {
 		t.Error("a sorted set has no front")
 	}
 }
@@ -358,7 +358,7 @@ func TestReschedule(t *testing.T) {
 	}
 	d.press("ctrl+u")
 	d.typed("10m")
-	g := d.m.Dialog.(RescheduleDialog)
+	g := d.m.Dialog.(RepairDialog)
 	if want := queue.Milliseconds.Score(d.m.ServerNow().Add(10 * time.Minute)); g.Preview.Score != want {
 		t.Fatalf("preview %q, want %q", g.Preview.Score, want)
 	}
@@ -378,7 +378,7 @@ func TestPurgeWantsTheName(t *testing.T) {
 		t.Fatalf("dialog %+v", g)
 	}
 	d.press("enter y enter")
-	if f.calls["Purge"] != 0 || d.m.Dialog == nil {
+	if f.calls["StartJob"] != 0 || d.m.Dialog == nil {
 		t.Fatal("purged without the name")
 	}
 	d.press("ctrl+u")

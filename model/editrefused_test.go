@@ -93,7 +93,7 @@ func TestEditAnswersThatComeLate(t *testing.T) {
 	d.press("n D")
 	d.send(editorClosedMsg{gen: gen, left: []byte("other")})
 	d.send(messageToEditMsg{gen: gen})
-	if _, ok := d.m.Dialog.(DeleteDialog); !ok || f.calls["edit"] > 0 {
+	if g, ok := d.m.Dialog.(RepairDialog); !ok || g.Op != queue.OpDelete || f.calls["edit"] > 0 {
 		t.Fatalf("dialog %T", d.m.Dialog)
 	}
 }

@@ -31,6 +31,7 @@ type fake struct {
 	calls     map[string]int
 	enqueued  []queue.EnqueueOptions
 	engine    fakeEngine
+	jobs      fakeJobs
 	consumers queue.Consumers
 	failures  map[string]queue.Failed  // by payload
 	due       int64                    // delayed messages of each queue that are due
@@ -307,20 +308,6 @@ func (f *fake) Reschedule(_ context.Context, q queue.Queue, ms []queue.Message, 
 		f.addDelayed(m.Key, string(m.Payload), q.Unit.Score(due))
 		return true
 	})
-}
-
-func (f *fake) Purge(_ context.Context, q queue.Queue, p queue.Place) (queue.Purged, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.call("Purge"); err != nil {
-		return queue.Purged{}, err
-	}
-	n := int64(len(f.messages(q, p)))
-	for _, k := range q.Keys(p) {
-		delete(f.lists, k)
-		delete(f.zsets, k)
-	}
-	return queue.Purged{Entry: "entry-1", Taken: n, Freed: n}, nil
 }
 
 func (f *fake) UndoList(context.Context, int) ([]journal.Summary, error) {

@@ -54,8 +54,17 @@ type (
 		payload []byte
 		o       queue.EnqueueOptions
 	}
-	doPurge struct{ place queue.Place }
-	doUndo  struct{ entry journal.Summary }
+	doUndo struct{ entry journal.Summary }
+
+	startJob   struct{ work Work }
+	confirmJob struct{ id int }
+	cancelJob  struct{ id int }
+	pauseJob   struct {
+		id     int
+		paused bool
+	}
+	forgetJob struct{ id int }
+	showJobs  struct{}
 )
 
 func (openQueue) intent()       {}
@@ -81,7 +90,12 @@ func (doRedrive) intent()       {}
 func (doDelete) intent()        {}
 func (doReschedule) intent()    {}
 func (doEnqueue) intent()       {}
-func (doPurge) intent()         {}
+func (startJob) intent()        {}
+func (confirmJob) intent()      {}
+func (cancelJob) intent()       {}
+func (pauseJob) intent()        {}
+func (forgetJob) intent()       {}
+func (showJobs) intent()        {}
 func (doUndo) intent()          {}
 
 func say(kind StatusKind, text string) Intent { return speak{Status{Text: text, Kind: kind}} }

@@ -61,6 +61,7 @@ const (
 	ActRestart Action = "restart"
 	ActRemove  Action = "remove"
 	ActScenes  Action = "scenes" // of the demo
+	ActJobs    Action = "jobs"
 
 	ActQuit    Action = "quit"    // back, and on the overview quit
 	ActKill    Action = "kill"    // quit from anywhere
@@ -156,6 +157,7 @@ func keyMap() []KeyBinding {
 		{Action: ActFaster, Binding: bind("+", "refresh faster", "+", "="), Group: groupLook, Screens: all},
 		{Action: ActSlower, Binding: bind("-", "refresh slower", "-"), Group: groupLook, Screens: all},
 
+		{Action: ActJobs, Binding: bind("J", "jobs", "J"), Group: groupProgram, Screens: all, Hint: true, Here: Model.hasJobs},
 		{Action: ActCommand, Binding: bind(":", "command line", ":"), Group: groupProgram, Screens: all},
 		{Action: ActQuit, Binding: bind("q", "back, quit", "q"), Group: groupProgram, Screens: all},
 		{Action: ActKill, Binding: bind("ctrl+c", "quit", "ctrl+c"), Group: groupProgram, Screens: all},
@@ -296,13 +298,7 @@ func (m Model) canAct() (bool, string) {
 }
 
 func (m Model) canRedrive() (bool, string) {
-	if m.Queue.Place == queue.Ready {
-		return false, "these messages are in ready already: re-drive is for backup, delayed and dead"
-	}
-	if _, to := m.Queue.Queue.RedriveTarget(); to == "" {
-		return false, "this queue has no ready list to re-drive to"
-	}
-	return m.canAct()
+	return m.canAct() // in ready already, they can be moved elsewhere
 }
 
 func (m Model) canReschedule() (bool, string) {
@@ -347,6 +343,8 @@ func (m Model) canEnqueue() (bool, string) {
 	}
 	return true, ""
 }
+
+func (m Model) hasJobs() bool { return len(m.Jobs) > 0 }
 
 func (m Model) canView() (bool, string) {
 	return m.Message.Loaded, "the payload is still being read"

@@ -98,7 +98,6 @@ func TestReasons(t *testing.T) {
 		{OverviewScreen, "esc", "q quits"},
 		{QueueScreen, "z", "on the overview"},
 		{QueueScreen, "t", "only delayed messages"},
-		{QueueScreen, "1 r", "in ready already"},
 		{QueueScreen, "4 r", "no message in dead"},
 		{QueueScreen, "4 X", "no message in dead"},
 		{QueueScreen, "4 enter", "no message in dead"},

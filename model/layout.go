@@ -28,6 +28,7 @@ const (
 	minPanelHeight = 6
 	maxPanelHeight = 16
 	maxDialogWidth = 78
+	comfortable    = 30 // height from which lines may be spent
 )
 
 // Rect is a rectangle of cells; X and Y count from the top left corner. An
@@ -69,7 +70,8 @@ type Layout struct {
 	Header Rect // two lines: who and where; the server, or the outage
 	Bar    Rect // one line: totals on the overview, tabs on the queue page, position on the message page
 	Banner Rect // two lines that explain the scene that plays; empty when none does
-	Body   Rect // all between Bar and Footer
+	Body   Rect // all between Bar and Jobs
+	Jobs   Rect // a line for each job that has not ended, or the first of them; empty when none is
 	Footer Rect // one line: status and key hints, or the prompt
 
 	// Overview: a line of column titles, the rows, and two panels below.
@@ -110,7 +112,8 @@ func (m Model) Layout() Layout {
 	if m.Banner.Scene != "" {
 		l.Banner, rest = rest.top(bannerHeight)
 	}
-	l.Body, l.Footer = rest.top(rest.H - footerHeight)
+	rest, l.Footer = rest.top(rest.H - footerHeight)
+	l.Body, l.Jobs = rest.top(rest.H - m.jobLines())
 	switch m.Screen {
 	case OverviewScreen:
 		l.overview()
@@ -131,6 +134,18 @@ func (m Model) Layout() Layout {
 		l.Help = l.Body
 	}
 	return l
+}
+
+// mostJobLines is how many jobs are in sight on a screen of a comfortable height.
+const mostJobLines = 3
+
+// jobLines is the height of the part for jobs.
+func (m Model) jobLines() int {
+	most := mostJobLines
+	if m.Height < comfortable {
+		most = 1
+	}
+	return min(len(m.ActiveJobs()), most)
 }
 
 // panelHeight gives a panel a share of the body, in tenths.
@@ -212,7 +227,9 @@ func dialogSize(d Dialog) (w, h int) {
 		return maxDialogWidth, 18
 	case LeaveDialog:
 		return maxDialogWidth, 17
-	case RescheduleDialog:
+	case RepairDialog:
+		return maxDialogWidth, map[queue.Op]int{queue.OpRedrive: 19, queue.OpDelete: 14, queue.OpReschedule: 18}[d.Op]
+	case ReviewDialog, JobsDialog:
 		return maxDialogWidth, 15
 	}
 	return maxDialogWidth, 13

@@ -9,12 +9,13 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// LeaveDialog asks before redq ends with consumers running, and then shows what
-// they still have in hand.
+// LeaveDialog asks before redq ends with consumers running or jobs at work, and then shows
+// what they still have to finish.
 type LeaveDialog struct {
 	DialogHead
 	Consumers int   // that run
 	InHand    int   // messages they hold
+	Jobs      int   // that are at work
 	Draining  bool  // it was answered with yes: redq ends when they have
 	Abandoned bool  // they are not waited for any more
 	Focus     Focus // FocusNo, FocusYes
@@ -53,14 +54,28 @@ func (d LeaveDialog) key(k tea.KeyMsg, _ time.Time) (Dialog, Intent) {
 	return d, nil
 }
 
-// quit ends the program; while consumers run it asks first.
+// busy reports whether something runs that must not be cut off.
+func (m Model) busy() bool { return m.Consumer.busy() || m.jobsAtWork() > 0 }
+
+// jobsAtWork counts the jobs that change messages.
+func (m Model) jobsAtWork() int {
+	n := 0
+	for _, j := range m.Jobs {
+		if j.AtWork() {
+			n++
+		}
+	}
+	return n
+}
+
+// quit ends the program; while consumers run or jobs are at work it asks first.
 func (m Model) quit() (Model, tea.Cmd) {
-	if !m.Consumer.busy() {
+	if !m.busy() {
 		return m, tea.Quit
 	}
 	n, inHand := m.Consumer.Active()
 	h := DialogHead{Title: "Quit", Server: m.Conn.Address, OpenedAt: m.Now}
-	m.Dialog = LeaveDialog{DialogHead: h, Consumers: n, InHand: inHand, under: m.Dialog}
+	m.Dialog = LeaveDialog{DialogHead: h, Consumers: n, InHand: inHand, Jobs: m.jobsAtWork(), under: m.Dialog}
 	return m, nil
 }
 
@@ -75,7 +90,7 @@ func (m Model) leaveFor(msg LeaveMsg) (Model, tea.Cmd) {
 	switch {
 	case msg.AtOnce:
 		return m.leaveDue()
-	case m.Consumer.busy():
+	case m.busy():
 		if !asking {
 			m, _ = m.quit()
 		}
@@ -92,7 +107,7 @@ func (m Model) leaveFor(msg LeaveMsg) (Model, tea.Cmd) {
 // leaveDue ends a program that was told to end long ago.
 func (m Model) leaveDue() (Model, tea.Cmd) {
 	d, asking := m.Dialog.(LeaveDialog)
-	if !m.Consumer.busy() || d.Abandoned {
+	if !m.busy() || d.Abandoned {
 		return m, tea.Quit
 	}
 	if !asking {
@@ -104,8 +119,8 @@ func (m Model) leaveDue() (Model, tea.Cmd) {
 
 // interrupted takes a ctrl+c: it quits. While the server is being asked for a
 // change it does so as soon as that has answered, since the outcome would be
-// unknown; while consumers run it asks, then lets them finish, and then leaves
-// them. Each further ctrl+c goes one step on.
+// unknown; while consumers run or jobs are at work it asks, then lets them finish, and then
+// leaves them. Each further ctrl+c goes one step on.
 func (m Model) interrupted() (Model, tea.Cmd) {
 	if d, ok := m.Dialog.(LeaveDialog); ok {
 		switch {
@@ -129,10 +144,10 @@ func (m Model) interrupted() (Model, tea.Cmd) {
 	return m.quit()
 }
 
-// drain stops all consumers; the program ends when they have.
+// drain stops all consumers and cancels all jobs; the program ends when they have.
 func (m Model) drain() (Model, tea.Cmd) {
 	d, ok := m.Dialog.(LeaveDialog)
-	if !ok || !m.Consumer.busy() {
+	if !ok || !m.busy() {
 		return m, tea.Quit
 	}
 	d.Draining, d.OpenedAt, d.Note = true, m.Now, ""
@@ -147,8 +162,14 @@ func (m Model) drain() (Model, tea.Cmd) {
 		m, cmd = m.stop(c.ID)
 		cmds = append(cmds, cmd)
 	}
+	for _, j := range m.ActiveJobs() {
+		var cmd tea.Cmd
+		m, cmd = m.cancelJob(j.ID)
+		cmds = append(cmds, cmd)
+	}
 	m, watch := m.watchNow()
-	return m, tea.Batch(append(cmds, watch)...)
+	m, look := m.watchJobs()
+	return m, tea.Batch(append(cmds, watch, look)...)
 }
 
 // abandonAll ends all consumers without waiting for what is in hand, and says
@@ -159,7 +180,7 @@ func (m Model) abandonAll() (Model, tea.Cmd) {
 	d.Title = "Leaving"
 	d.Note = "putting back what can be; ctrl+c again leaves at once"
 	m.Dialog = d
-	m.Fatal = errors.New(m.Consumer.abandonedText())
+	m.Fatal = errors.New(m.abandonedText())
 	var cmds []tea.Cmd
 	for _, c := range m.Consumer.Consumers {
 		if c.State.Ended() {
@@ -170,6 +191,20 @@ func (m Model) abandonAll() (Model, tea.Cmd) {
 		cmds = append(cmds, cmd)
 	}
 	return m, tea.Batch(cmds...)
+}
+
+// abandonedText says what is not waited for, and where messages lie then.
+func (m Model) abandonedText() string {
+	var parts []string
+	if m.Consumer.busy() {
+		parts = append(parts, m.Consumer.abandonedText())
+	}
+	for _, j := range m.Jobs {
+		if j.AtWork() {
+			parts = append(parts, fmt.Sprintf("left before a job had ended (%s): what became of its last step is unknown, see redq undo", j.Work.Words().Does))
+		}
+	}
+	return strings.Join(parts, "\n")
 }
 
 // abandonedText says where messages lie that are not waited for.
@@ -187,19 +222,29 @@ func (p ConsumerPage) abandonedText() string {
 	return "left before the consumers had ended, with " + strings.Join(parts, "; ")
 }
 
-// drained tells the dialog how far the consumers are, and ends the program once
-// the last of them has ended.
+// drained tells the dialog how far consumers and jobs are, and ends the program once the last
+// of them has ended. What became of a job that was cut short is said after that.
 func (m Model) drained() (Model, tea.Cmd) {
 	d, ok := m.Dialog.(LeaveDialog)
 	if !ok {
 		return m, nil
 	}
 	d.Consumers, d.InHand = m.Consumer.Active()
+	d.Jobs = m.jobsAtWork()
 	m.Dialog = d
-	if d.Draining && d.Consumers == 0 {
-		return m, tea.Quit
+	if !d.Draining || d.Consumers > 0 || d.Jobs > 0 {
+		return m, nil
 	}
-	return m, nil
+	var cut []string
+	for _, j := range m.Jobs {
+		if j.Cancelling && j.Settled() > 0 {
+			cut = append(cut, j.Work.Words().Does+": "+j.outcome(false).Text)
+		}
+	}
+	if len(cut) > 0 && m.Fatal == nil {
+		m.Fatal = errors.New(strings.Join(cut, "\n"))
+	}
+	return m, tea.Quit
 }
 
 // stay closes the question; what was open before is open again.

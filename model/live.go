@@ -24,7 +24,10 @@ type Live struct {
 	mu   sync.Mutex // guards scan
 	scan *layout.Scan
 
-	consumers liveConsumers
+	consumers register[*liveConsumer]
+
+	jobs     register[*liveJob]
+	starting sync.Mutex // of a job, which looks at the others first
 }
 
 var _ Backend = (*Live)(nil)
@@ -71,11 +74,6 @@ func (l *Live) Peek(ctx context.Context, q queue.Queue, p queue.Place, from int6
 // Age returns how long a message was seen in its list at least.
 func (l *Live) Age(m queue.Message) time.Duration { return l.sampler.Age(m) }
 
-// Purge empties a place.
-func (l *Live) Purge(ctx context.Context, q queue.Queue, p queue.Place) (queue.Purged, error) {
-	return l.Client.Purge(ctx, q, p, nil)
-}
-
 // UndoList reads the journal.
 func (l *Live) UndoList(_ context.Context, limit int) ([]journal.Summary, error) {
 	if l.journal == nil {
@@ -86,6 +84,10 @@ func (l *Live) UndoList(_ context.Context, limit int) ([]journal.Summary, error)
 
 // Undo takes back an operation, unless another redq is undoing at the moment.
 func (l *Live) Undo(ctx context.Context, id string) (queue.BulkReport, error) {
+	return l.undo(ctx, id, nil)
+}
+
+func (l *Live) undo(ctx context.Context, id string, progress func(queue.BulkReport)) (queue.BulkReport, error) {
 	if l.journal == nil {
 		return queue.BulkReport{}, errNoJournal
 	}
@@ -99,7 +101,7 @@ func (l *Live) Undo(ctx context.Context, id string) (queue.BulkReport, error) {
 		return queue.BulkReport{}, err
 	}
 	if e.Batches != nil {
-		return l.Client.UndoBulk(ctx, e, nil)
+		return l.Client.UndoBulk(ctx, e, progress)
 	}
 	return l.Client.Undo(ctx, e).Totals(), nil
 }

@@ -1,10 +1,8 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -12,14 +10,7 @@ import (
 	"redq/queue"
 )
 
-// liveConsumers are the consumers that Live runs. The zero value runs none.
-type liveConsumers struct {
-	mu   sync.Mutex
-	last int // number of the one that was started last
-	all  map[int]*liveConsumer
-}
-
-// liveConsumer is one of them, from its start until it is forgotten.
+// liveConsumer is a consumer that Live runs, from its start until it is forgotten.
 type liveConsumer struct {
 	*queue.Consumer
 	stop  context.CancelFunc
@@ -119,35 +110,6 @@ func (c *liveConsumer) news(id int) ConsumerNews {
 	return n
 }
 
-func (s *liveConsumers) add(c *liveConsumer) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[int]*liveConsumer{}
-	}
-	s.last++
-	s.all[s.last] = c
-	return s.last
-}
-
-func (s *liveConsumers) get(id int) (*liveConsumer, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, ok := s.all[id]
-	return c, ok
-}
-
-// list returns the numbers of all, and who has them, in order.
-func (s *liveConsumers) list() (ids []int, all []*liveConsumer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ids = slices.SortedFunc(maps.Keys(s.all), cmp.Compare[int])
-	for _, id := range ids {
-		all = append(all, s.all[id])
-	}
-	return ids, all
-}
-
 // StopConsumer asks a consumer to end in good order.
 func (l *Live) StopConsumer(id int) {
 	if c, ok := l.consumers.get(id); ok {
@@ -170,9 +132,7 @@ func (l *Live) ForgetConsumer(id int) {
 	}
 	select {
 	case <-c.ended:
-		l.consumers.mu.Lock()
-		defer l.consumers.mu.Unlock()
-		delete(l.consumers.all, id)
+		l.consumers.drop(id)
 	default: // it runs: what it holds must not get out of sight
 	}
 }

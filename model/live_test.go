@@ -35,6 +35,17 @@ func live(t *testing.T, s *queuetest.Server) *driver {
 	})
 }
 
+// awaitJobs lets the clock go on until all jobs have ended.
+func (d *driver) awaitJobs() {
+	d.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); d.m.working(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			d.t.Fatalf("the job does not end: %+v", d.m.Jobs)
+		}
+		d.advance(watchJobsEvery)
+	}
+}
+
 // The main job on real data: look, re-drive, delete, undo.
 func TestTourOnAServer(t *testing.T) {
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
@@ -76,9 +87,11 @@ func TestTourOnAServer(t *testing.T) {
 		d.press("1 X")
 		d.typed("queueA")
 		d.press("enter enter")
+		d.awaitJobs()
 		d.wantStatus("purged 5 of ready (u undoes)")
 		wantLengths(0, 2)
 		d.press("u y")
+		d.awaitJobs()
 		d.wantStatus("brought back 5 to queueA")
 		wantLengths(5, 2)
 	})

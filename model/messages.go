@@ -94,6 +94,20 @@ type (
 	}
 	watchDueMsg struct{ gen int }
 
+	// jobStartedMsg is the answer to the start of a job.
+	jobStartedMsg struct {
+		gen  int
+		id   int
+		work Work
+		err  error
+	}
+	jobsWatchedMsg struct {
+		gen  int
+		news []JobNews
+	}
+	jobsDueMsg struct{ gen int }
+	jobToldMsg struct{} // a job was told to go on, to pause or to end
+
 	// consumersReadMsg is the answer to who consumes a queue.
 	consumersReadMsg struct {
 		gen       int

@@ -61,6 +61,7 @@ type Model struct {
 	Queue    QueuePage
 	Message  MessagePage
 	Consumer ConsumerPage
+	Jobs     []Job // of this redq, in the order they were started; replaced, never changed
 
 	Banner   Banner // the scene that plays, in the demo
 	Prompt   Prompt
@@ -100,6 +101,8 @@ type Model struct {
 	attending  inFlight // who consumes a queue
 	watching   inFlight // what is new of our consumers
 	watchTimer int      // generation of the valid timer of watching
+	jobbing    inFlight // how far the jobs are
+	jobTimer   int      // generation of the valid timer of jobbing
 	staging    int      // generation of the scene that plays
 }
 
@@ -214,6 +217,14 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Cmd) {
 		return m.watchDue(msg)
 	case consumersWatchedMsg:
 		return m.watched(msg)
+	case jobStartedMsg:
+		return m.jobStarted(msg)
+	case jobToldMsg:
+		return m.watchJobs()
+	case jobsDueMsg:
+		return m.jobsDue(msg)
+	case jobsWatchedMsg:
+		return m.jobsWatched(msg)
 	case consumersReadMsg:
 		return m.attended(msg)
 	case scenePlayedMsg:
@@ -263,9 +274,13 @@ func (m Model) logHeight() int {
 	return max(1, m.Layout().Log.H)
 }
 
-// Finish ends what the program still runs, however it came to its end: consumers get
-// until ctx ends to finish what is in hand. It is to be called after the last Update.
-func (m Model) Finish(ctx context.Context) { m.cfg.Backend.EndConsumers(ctx) }
+// Finish ends what the program still runs, however it came to its end: jobs end before their
+// next step, and consumers get until ctx ends to finish what is in hand. It is to be called
+// after the last Update.
+func (m Model) Finish(ctx context.Context) {
+	m.cfg.Backend.EndJobs(ctx)
+	m.cfg.Backend.EndConsumers(ctx)
+}
 
 // panicked ends the program: what a broken command left behind is not to be trusted.
 func (m Model) panicked(msg commandPanickedMsg) (Model, tea.Cmd) {

@@ -47,7 +47,7 @@ func (d PurgeDialog) key(k tea.KeyMsg, _ time.Time) (Dialog, Intent) {
 			d.Focus = FocusName
 			return noted(d, "type the queue's name first: "+shown(d.Queue)), nil
 		}
-		return d, doPurge{d.Place}
+		return d, startJob{PurgeWork{d.queue, d.Place}}
 	case verdictNo:
 		return d, closeIt{}
 	case verdictOther:

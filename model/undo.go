@@ -99,6 +99,9 @@ func (d UndoDialog) chosen() (Dialog, Intent) {
 	case e.Undone:
 		return noted(d, "nothing of it is left to undo"), nil
 	}
+	if e.Entry.Total > oneByOne || e.Entry.Op == queue.OpPurge {
+		return d, startJob{UndoWork{e.Entry}}
+	}
 	return d, doUndo{e.Entry}
 }
 

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -18,6 +19,8 @@ type Bulk struct {
 	// queue's delayed at the times that Due gives; else they go to ready (see Queue.RedriveTarget).
 	ToKey   string
 	ToPlace Place
+	// Push is the end that producers of ToKey push to; "" is that of the set's queue.
+	Push End
 	// Front puts them where they are popped next, the oldest first of them. The set must
 	// have been selected with Newest.
 	Front bool
@@ -119,7 +122,11 @@ type bulkRun struct {
 // check refuses what cannot be done, and says where the messages go.
 func (r *bulkRun) check() error {
 	q := r.set.Queue
-	if r.pushTo = q.PushEnd(); r.Front {
+	r.pushTo = q.PushEnd()
+	if r.ToKey != "" {
+		r.pushTo = cmp.Or(r.Push, r.pushTo)
+	}
+	if r.Front {
 		r.pushTo = r.pushTo.Other()
 	}
 	switch r.Op {

@@ -16,16 +16,19 @@ func (p painter) dialog() []string {
 	var body []string
 	var buttons string
 	switch d := p.m.Dialog.(type) {
-	case model.RedriveDialog:
-		body, buttons = p.redriveDialog(d, inner), p.answers(d.Focus, "re-drive")
-	case model.DeleteDialog:
-		ink = p.Bad
-		body, buttons = p.deleteDialog(d, inner), p.answers(d.Focus, "delete")
+	case model.RepairDialog:
+		if d.Op == queue.OpDelete {
+			ink = p.Bad
+		}
+		body, buttons = p.repairDialog(d, inner), p.repairAnswers(d)
+	case model.ReviewDialog:
+		ink = p.Warn
+		body, buttons = p.reviewDialog(d, inner), p.reviewAnswers(d)
+	case model.JobsDialog:
+		body, buttons = p.jobsDialog(d, inner, room-2), p.keys("p", "pause, go on", "x", "cancel", "D", "take off", "esc", "close")
 	case model.PurgeDialog:
 		ink = p.Bad
 		body, buttons = p.purgeDialog(d, inner), p.answers(d.Focus, "purge")
-	case model.RescheduleDialog:
-		body, buttons = p.rescheduleDialog(d, inner), p.answers(d.Focus, "reschedule")
 	case model.EditDialog:
 		body, buttons = p.editDialog(d, inner), p.editAnswers(d)
 	case model.EnqueueDialog:
@@ -67,7 +70,8 @@ func (p painter) answers(f model.Focus, deed string) string {
 		no = p.Button.Paint("[ No ]")
 	case model.FocusYes:
 		yes = p.Button.Paint("[ " + deed + " ]")
-	case model.FocusPayload, model.FocusWhen, model.FocusName, model.FocusDetail, model.FocusWorkers, model.FocusAttempts:
+	case model.FocusPayload, model.FocusWhen, model.FocusName, model.FocusDetail, model.FocusWorkers, model.FocusAttempts,
+		model.FocusRate, model.FocusDied, model.FocusSpread, model.FocusJitter:
 		return p.keys("enter", "next", "tab", "moves", "esc", "cancels")
 	}
 	return no + partGap + yes
@@ -133,19 +137,6 @@ func (p painter) samples(ms []queue.Message, w, most int) []string {
 // mostSamples is how many lines of messages a dialog shows.
 const mostSamples = 4
 
-func (p painter) redriveDialog(d model.RedriveDialog, w int) []string {
-	front := p.choice(d.Front, "front: runs next") + partGap + p.choice(!d.Front, "back")
-	lines := p.sources("from", d.Messages, w)
-	lines = append(lines, p.labelled("to", name(d.To), false))
-	if d.DueNow {
-		lines = append(lines, p.labelled("due", "now", false))
-	} else {
-		lines = append(lines, p.option("end", front, d.Focus == model.FocusFront))
-	}
-	lines = append(lines, "")
-	return append(lines, p.samples(d.Messages, w, mostSamples)...)
-}
-
 // option is a line of a form that space changes.
 func (p painter) option(label, value string, focused bool) string {
 	line := p.labelled(label, value, focused)
@@ -169,12 +160,6 @@ func (p painter) check(on bool, text string) string {
 	return p.Muted.Paint(p.Glyphs.CheckOff + " " + text)
 }
 
-func (p painter) deleteDialog(d model.DeleteDialog, w int) []string {
-	lines := p.sources("from", d.Messages, w)
-	lines = append(lines, p.labelled("undo", p.Muted.Paint("kept in the journal: u brings it back"), false), "")
-	return append(lines, p.samples(d.Messages, w, mostSamples)...)
-}
-
 func (p painter) purgeDialog(d model.PurgeDialog, w int) []string {
 	var lines []string
 	if len(d.Keys) > 0 {
@@ -192,15 +177,6 @@ func (p painter) purgeDialog(d model.PurgeDialog, w int) []string {
 // input is a field on its own ground.
 func (p painter) input(f model.Field, w int, focused bool) string {
 	return p.Selection.Over(p.field(f, w, focused))
-}
-
-func (p painter) rescheduleDialog(d model.RescheduleDialog, w int) []string {
-	focused := d.Focus == model.FocusWhen
-	lines := p.sources("in", d.Messages, w)
-	lines = append(lines, "",
-		p.labelled("when", p.input(d.When, w-labelWidth, focused), focused))
-	lines = append(lines, p.meaning(d.When, d.Preview, "", w)...)
-	return append(append(lines, ""), p.samples(d.Messages, w, mostSamples)...)
 }
 
 // meaning is two lines on what a typed time means.

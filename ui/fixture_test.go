@@ -43,6 +43,7 @@ type fake struct {
 	polls   int
 
 	engine    fakeEngine
+	jobs      fakeJobs
 	consumers queue.Consumers
 	failed    queue.Failed // of every message
 }
@@ -226,10 +227,6 @@ func (f *fake) Delete(context.Context, queue.Queue, []queue.Message) queue.Repor
 
 func (f *fake) Reschedule(context.Context, queue.Queue, []queue.Message, time.Time) queue.Report {
 	return queue.Report{Op: queue.OpReschedule, Results: []queue.Result{{Outcome: queue.Done}}}
-}
-
-func (f *fake) Purge(context.Context, queue.Queue, queue.Place) (queue.Purged, error) {
-	return queue.Purged{}, nil
 }
 
 func (f *fake) UndoList(context.Context, int) ([]journal.Summary, error) { return f.undo, nil }

@@ -22,16 +22,20 @@ func (p painter) status() string {
 		return ""
 	}
 	g := p.Glyphs
-	ink, sign := styles.Ink{}, ""
-	switch s.Kind {
+	sign := map[model.StatusKind]string{model.StatusDone: g.Good + " ", model.StatusWarn: g.Warn + " ", model.StatusError: g.Bad + " "}[s.Kind]
+	return p.statusInk(s.Kind).Paint(sign + name(s.Text))
+}
+
+func (p painter) statusInk(k model.StatusKind) styles.Ink {
+	switch k {
 	case model.StatusDone:
-		ink, sign = p.Good, g.Good+" "
+		return p.Good
 	case model.StatusWarn:
-		ink, sign = p.Warn, g.Warn+" "
+		return p.Warn
 	case model.StatusError:
-		ink, sign = p.Bad, g.Bad+" "
+		return p.Bad
 	}
-	return ink.Paint(sign + name(s.Text))
+	return styles.Ink{}
 }
 
 // hints draws as many keys as fit, the first ones first; the key of the help is

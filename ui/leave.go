@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"redq/model"
 )
 
@@ -11,24 +13,46 @@ func (p painter) leaveDialog(d model.LeaveDialog, w, room int) []string {
 	if d.InHand > 0 {
 		inHand = ", " + plural(int64(d.InHand), "message", "messages") + " in hand"
 	}
-	running := plural(int64(d.Consumers), "consumer is running", "consumers are running") + inHand
+	var running, waiting []string
+	if d.Consumers > 0 {
+		running = append(running, plural(int64(d.Consumers), "consumer is running", "consumers are running")+inHand)
+		waiting = append(waiting, plural(int64(d.Consumers), "consumer", "consumers")+inHand)
+	}
+	if d.Jobs > 0 {
+		running = append(running, plural(int64(d.Jobs), "job is at work", "jobs are at work"))
+		waiting = append(waiting, "the last step of "+plural(int64(d.Jobs), "job", "jobs"))
+	}
 	var lines []string
 	switch {
 	case d.Abandoned:
 		lines = p.sentence(p.Warn, "abandoned: what is in hand stays in backup, or is put back where there is none", w)
 	case d.Draining:
-		waiting := "waiting for " + plural(int64(d.Consumers), "consumer", "consumers") + inHand
-		lines = append(lines, p.Text.Paint(waiting), p.Muted.Paint("redq ends when that is finished; nothing more is taken"))
+		lines = append(lines, p.Text.Paint("waiting for "+strings.Join(waiting, " and ")), p.Muted.Paint("redq ends when that is finished; nothing more is taken"))
 	default:
-		lines = append(lines, p.Text.Paint(running+": stop and quit?"), p.Muted.Paint("what is in hand is finished first"))
+		lines = append(lines, p.Text.Paint(strings.Join(running, ", ")+": stop and quit?"))
+		lines = append(lines, p.sentence(p.Muted, p.leaveConsequence(d), w)...)
 	}
 	lines = append(lines, "")
 	return append(lines, p.stillRunning(w, room-len(lines)-1)...)
 }
 
-// stillRunning names the consumers that have not ended, and what they hold.
+// leaveConsequence says what quitting does to what runs.
+func (p painter) leaveConsequence(d model.LeaveDialog) string {
+	switch {
+	case d.Jobs == 0:
+		return "what is in hand is finished first"
+	case d.Consumers == 0:
+		return "a job ends before its next step: what is done stays done, the rest is not touched"
+	}
+	return "what is in hand is finished first; a job ends before its next step"
+}
+
+// stillRunning names the jobs and the consumers that have not ended, and what these hold.
 func (p painter) stillRunning(w, room int) []string {
 	var lines []string
+	for _, j := range p.m.ActiveJobs() {
+		lines = append(lines, p.jobLine(j, w))
+	}
 	for _, c := range p.m.Consumer.Consumers {
 		if c.State.Ended() {
 			continue

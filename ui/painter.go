@@ -31,6 +31,7 @@ func draw(th styles.Theme, m model.Model, cache *previews) string {
 	page.header()
 	page.banner()
 	page.page()
+	page.jobLines()
 	p.footer()
 	lines := p.canvas.lines()
 	if m.Prompt.Kind != model.NoPrompt {

@@ -59,7 +59,64 @@ func scenes() []scene {
 			d.typed("5m")
 		}},
 		{"redrive", keys("enter 2 r")},
+		{"redrive-marked", keys("enter 2 * r")},
+		{"redrive-to-list", func(d *dashboard) {
+			d.press("enter 4 r s t t tab tab tab tab tab tab tab")
+			d.typed("mail-batch")
+		}},
+		{"redrive-delayed", func(d *dashboard) {
+			d.press("enter 4 r s o t r")
+			d.typed("50/s")
+			d.press("tab")
+			d.typed("20")
+			d.press("tab w")
+			d.typed("5m")
+			d.press("tab")
+			d.typed("1h")
+		}},
+		{"move", keys("enter 1 r s")},
+		{"look", func(d *dashboard) { d.fake.jobs.looks = true; d.press("enter 4 r s y") }},
+		{"look-nothing", func(d *dashboard) { d.fake.jobs.none = true; d.press("enter 4 D s y") }},
+		{"review", keys("enter 4 r s y")},
+		{"review-rate", func(d *dashboard) {
+			d.press("enter 4 r s r")
+			d.typed("50")
+			d.press("tab tab y")
+		}},
+		{"job", func(d *dashboard) {
+			d.press("enter 4 r s y y")
+			d.advance(12 * time.Second)
+		}},
+		{"job-paused", func(d *dashboard) {
+			d.fake.jobs.died = true
+			d.press("enter 4 r s y y")
+			d.advance(12 * time.Second)
+		}},
+		{"job-waiting", func(d *dashboard) {
+			d.press("enter 4 r s y y")
+			d.advance(12 * time.Second)
+			d.goDown()
+		}},
+		{"jobs", func(d *dashboard) {
+			d.press("enter 4 r s y y 2 X")
+			d.typed("orders")
+			d.press("enter y")
+			d.advance(12 * time.Second)
+			d.press("J x k")
+			d.advance(time.Second)
+		}},
+		{"leave-jobs", func(d *dashboard) {
+			d.press("enter 4 r s y y")
+			d.advance(12 * time.Second)
+			d.send(tea.KeyMsg{Type: tea.KeyCtrlC})
+		}},
 		{"delete", keys("enter 2 space j space D")},
+		{"delete-all", keys("enter 2 D s")},
+		{"reschedule-all", func(d *dashboard) {
+			d.press("enter 3 t")
+			d.typed("by 10m")
+			d.press("enter s s")
+		}},
 		{"purge", func(d *dashboard) { d.press("enter 2 X"); d.typed("ord") }},
 		{"reschedule", func(d *dashboard) { d.press("enter 3 j t"); d.typed("1h") }},
 		{"message", keys("enter 2 j enter")},

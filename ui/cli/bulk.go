@@ -2,10 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,13 +52,14 @@ func (c connection) stopOnDead(ctx context.Context, set *queue.Set, b *queue.Bul
 	if _, err := rise.Count(ctx, 0); err != nil {
 		return err
 	}
-	done, progress := int64(0), b.Progress
+	var done atomic.Int64
+	progress := b.Progress
 	b.Progress = func(report queue.BulkReport) {
-		done = report.Done
+		done.Store(report.Done)
 		progress(report)
 	}
 	b.Gate = func(ctx context.Context) error {
-		n, err := rise.Count(ctx, done)
+		n, err := rise.Count(ctx, done.Load())
 		if err == nil && n >= most { // of an error the operation itself finds out, and waits
 			return fmt.Errorf("stopped: %d messages died meanwhile", n)
 		}
@@ -72,14 +72,11 @@ func (c connection) stopOnDead(ctx context.Context, set *queue.Set, b *queue.Bul
 type rateFlag struct{ value *float64 }
 
 func (f *rateFlag) Set(s string) error {
-	number, unit, _ := strings.Cut(s, "/")
-	per, known := map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600}[unit]
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || !known || n <= 0 || n > 1e9 {
-		return errors.New("expected a rate like 50/s, 300/m or 1000")
+	n, err := when.ParseRate(s)
+	if err == nil {
+		*f.value = n
 	}
-	*f.value = n / per
-	return nil
+	return err
 }
 
 func (f *rateFlag) Type() string   { return "rate" }
