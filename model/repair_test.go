@@ -299,7 +299,7 @@ func TestLeavingWithAJob(t *testing.T) {
 		t.Fatalf("a signal: quit %v, calls %v", d.quit, f.calls)
 	}
 
-	d, f = onDead(t, 150) // what only waits for an answer holds nothing up
+	d, _ = onDead(t, 150) // what only waits for an answer holds nothing up
 	d.press("r s y ctrl+c")
 	if !d.quit {
 		t.Fatalf("dialog %T", d.m.Dialog)
