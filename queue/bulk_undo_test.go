@@ -79,6 +79,7 @@ func zsetOf(t testing.TB, s *queuetest.Server, key string) []string {
 
 // What a bulk operation did comes back, bytes, order, scores and all, and a second undo changes nothing.
 func TestUndoBulk(t *testing.T) {
+	t.Parallel()
 	const n = 2300
 	s, c, log := bulkRig(t)
 	some := func(m queue.Message) (bool, error) { return len(m.Payload)%3 == 0, nil }

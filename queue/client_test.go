@@ -31,6 +31,7 @@ func wantNoSecret(t testing.TB, text string) {
 }
 
 func TestOpenSaysWhatIsWrongInOneSentence(t *testing.T) {
+	t.Parallel()
 	plain := queuetest.Redis(t)
 	locked := queuetest.WithPassword(t, "right")
 	secure := queuetest.TLS(t)
@@ -306,6 +307,7 @@ func talker(t testing.TB, text string) string {
 }
 
 func TestFailuresWhileRunningAreExplained(t *testing.T) {
+	t.Parallel()
 	s := queuetest.Redis(t)
 	p := queuetest.NewProxy(t, s.Addr)
 	c, err := queue.Open(t.Context(), queue.Options{URL: p.URL, Timeout: 300 * time.Millisecond})

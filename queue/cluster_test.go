@@ -29,6 +29,7 @@ func onCluster(t *testing.T) (*queue.Client, *redis.ClusterClient, func(id strin
 }
 
 func TestRepairOnACluster(t *testing.T) {
+	t.Parallel()
 	c, rdb, load := onCluster(t)
 	ctx := t.Context()
 	// Several tags, so that every master gets some.
@@ -55,6 +56,7 @@ func TestRepairOnACluster(t *testing.T) {
 }
 
 func TestKeysInSeveralSlotsAreShownAndNotRepaired(t *testing.T) {
+	t.Parallel()
 	c, rdb, _ := onCluster(t)
 	q := queue.Named("orders") // no tag: the keys lie anywhere
 	rdb.LPush(t.Context(), "orders:backup", "a")

@@ -99,6 +99,7 @@ func TestTwoOperatorsRedriveTheSameMessagesWhileAConsumerPops(t *testing.T) {
 // delete, undo and reschedule, all at once: in the end each message was handled
 // once, or lies somewhere once. REDQ_SOAK=1m makes it last.
 func TestNothingIsLostOrDoubledUnderTraffic(t *testing.T) {
+	t.Parallel()
 	lasts := 2 * time.Second
 	if d, err := time.ParseDuration(os.Getenv("REDQ_SOAK")); err == nil {
 		lasts = d

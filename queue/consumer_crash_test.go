@@ -179,6 +179,7 @@ func pushMany(t *testing.T, s *queuetest.Server, key string, from, until int) {
 // One of four consumers is killed in full flow, again and again: no message is lost, and
 // doubled are only such as the killed ones held.
 func TestKillOneOfFourConsumers(t *testing.T) {
+	t.Parallel()
 	const kills, between = 20, 250
 	s := queuetest.Redis(t)
 	q, l := orders(), newLedger()
@@ -252,6 +253,7 @@ func TestKillOneOfFourConsumers(t *testing.T) {
 // What a kill costs in each pattern without an own backup list: P7 keeps what was in hand in
 // the shared list, the others lose it.
 func TestKillLosesAtMostWhatIsInHand(t *testing.T) {
+	t.Parallel()
 	const total, rounds = 200, 3
 	tests := []struct {
 		pattern     queue.Pattern
@@ -323,6 +325,7 @@ func TestKillLosesAtMostWhatIsInHand(t *testing.T) {
 // A message that kills its worker's process has used an attempt each time, and ends in
 // dead; those that wait in hand behind it have used none.
 func TestAMessageThatKillsItsWorkerEndsInDead(t *testing.T) {
+	t.Parallel()
 	const limit = 3
 	s := queuetest.Redis(t)
 	for _, renamed := range []bool{false, true} { // restarted under its name, or recovered by the next one

@@ -18,6 +18,7 @@ import (
 )
 
 func TestTimeLimitEndsAHandlerThatBlocksForEver(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		pattern queue.Pattern

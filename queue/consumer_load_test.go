@@ -29,6 +29,7 @@ func noise(seed uint64, size int) []byte {
 // Messages of 50 MB beside small ones arrive byte by byte and do not fill the memory. With
 // REDQ_SOAK also after a failed attempt, which moves them five times more.
 func TestHugeMessagesBesideSmallOnes(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("moves hundreds of megabytes")
 	}
@@ -121,6 +122,7 @@ func peakMemory(t *testing.T, s *queuetest.Server) (n int64) {
 
 // 100,000 messages are due all at once: each is handled once, the earliest first.
 func TestManyMessagesDueAtOnce(t *testing.T) {
+	t.Parallel()
 	total := 100_000
 	if testing.Short() {
 		total = 10_000

@@ -26,6 +26,7 @@ func deadHolder(t *testing.T, s *queuetest.Server, key string, ttl time.Duration
 }
 
 func TestALockWhoseHolderDiedFreesItself(t *testing.T) {
+	t.Parallel()
 	type lock = queue.Lock
 	tests := []struct {
 		name string

@@ -19,6 +19,7 @@ import (
 // A stop is asked at random moments around a push, while the consumer waits in a
 // blocking pop: the message is handled, put back, or was never taken.
 func TestStopInTheMomentABlockingPopReturns(t *testing.T) {
+	t.Parallel()
 	limited := func(t *testing.T) (*queuetest.Server, string) { // cannot end a blocked pop, nor learn its connection's id
 		s := queuetest.Redis(t)
 		return s, s.User("eve", "pw", "~* &* +@all -client")
@@ -171,6 +172,7 @@ func TestAStopPutsBackWhatNobodyHasBegun(t *testing.T) {
 // Abandoned, a consumer ends at once though its handlers hang: what is in hand stays in
 // the backup list, or is put back where there is none.
 func TestAbandonDoesNotWaitForHandlers(t *testing.T) {
+	t.Parallel()
 	s := queuetest.Redis(t)
 	for _, pattern := range queue.Patterns() {
 		for _, obeys := range []bool{true, false} {
@@ -308,6 +310,7 @@ func TestMaxIsExact(t *testing.T) {
 // Whoever stops when all is done must not stop while the promoter moves messages from one
 // place to the other.
 func TestStopWhenEmptyLeavesNothing(t *testing.T) {
+	t.Parallel()
 	s := queuetest.Redis(t)
 	const rounds, total = 25, 40
 	for _, pattern := range []queue.Pattern{queue.Pipeline, queue.LockRetry, queue.ZsetScript} {

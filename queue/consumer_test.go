@@ -56,6 +56,7 @@ func runConsumer(t *testing.T, c *queue.Consumer) error {
 }
 
 func TestEveryPatternHandlesEveryMessageOnce(t *testing.T) {
+	t.Parallel()
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		for _, pattern := range queue.Patterns() {
 			for _, concurrency := range []int{1, 4} {

@@ -286,6 +286,7 @@ func TestConsumersWhereTheServerDoesNotTell(t *testing.T) {
 }
 
 func TestConsumersOnACluster(t *testing.T) {
+	t.Parallel()
 	nodes := queuetest.Cluster(t, 3)
 	c, _ := open(t, nodes[0], func(o *queue.Options) { o.URL, o.Cluster = nodes[0].Addr, true })
 	rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nodes[0].Addr}})

@@ -129,6 +129,7 @@ func TestPeekKeepsBytes(t *testing.T) {
 }
 
 func TestPeekCutsLargePayloadsOnTheServer(t *testing.T) {
+	t.Parallel()
 	const size = 20 << 20
 	s := queuetest.Redis(t)
 	big := make([]byte, size)
@@ -183,6 +184,7 @@ func TestPeekCutsLargePayloadsOnTheServer(t *testing.T) {
 }
 
 func TestPeekReadsManyHugePayloadsInSteps(t *testing.T) {
+	t.Parallel()
 	s := queuetest.Redis(t)
 	huge := strings.Repeat("x", 7<<20)
 	var want []string

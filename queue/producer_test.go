@@ -417,6 +417,7 @@ func TestProducersCountWhereTheQueueHasStats(t *testing.T) {
 }
 
 func TestEnqueueAllOnACluster(t *testing.T) {
+	t.Parallel()
 	c, rdb, _ := onCluster(t)
 	for i := range 6 { // several tags, so that every master gets some
 		q := queue.Named(fmt.Sprintf("{orders%d}", i))
@@ -446,6 +447,7 @@ func TestEnqueueAllOnACluster(t *testing.T) {
 
 // A client that has the slots of yesterday is told where they are, and nothing has run.
 func TestEnqueueAllFollowsTheSlots(t *testing.T) {
+	t.Parallel()
 	nodes := queuetest.Cluster(t, 2)
 	c, _ := open(t, nodes[0], func(o *queue.Options) { o.URL, o.Cluster = nodes[0].Addr, true })
 	ctx := t.Context()

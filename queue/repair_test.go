@@ -212,6 +212,7 @@ func TestWrongTypeLosesNothing(t *testing.T) {
 }
 
 func TestPayloadsAreMovedByteExact(t *testing.T) {
+	t.Parallel()
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		for _, h := range hostile.Payloads() {
 			t.Run(h.Name, func(t *testing.T) {

@@ -200,6 +200,7 @@ func TestCrewsAreForgotten(t *testing.T) {
 }
 
 func TestCrewsOnACluster(t *testing.T) {
+	t.Parallel()
 	nodes := queuetest.Cluster(t, 2)
 	c, err := Open(t.Context(), Options{URL: nodes[0].Addr, Cluster: true})
 	if err != nil {

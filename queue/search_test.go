@@ -20,6 +20,7 @@ func endsWith(suffix string) func(queue.Message) (bool, error) {
 }
 
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		rpush(t, s, "orders", numbered(0, 1800)...)
 		rpush(t, s, "orders:backup:1", "a7", "b", "c7")
@@ -90,6 +91,7 @@ func TestSearch(t *testing.T) {
 // The place moves while it is searched, within a call or between two: by pushes and pops
 // at either end.
 func TestSearchWhileThePlaceMoves(t *testing.T) {
+	t.Parallel()
 	moves := map[string]func(ctx context.Context, rdb *redis.Client){
 		"pushes at the head": func(ctx context.Context, rdb *redis.Client) { rdb.LPush(ctx, "orders", "new7", "new7", "new7") },
 		"as many pushes as are read": func(ctx context.Context, rdb *redis.Client) {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestReadingACluster(t *testing.T) {
+	t.Parallel()
 	nodes := queuetest.Cluster(t, 3)
 	c, err := queue.Open(t.Context(), queue.Options{URL: nodes[0].Addr + "," + nodes[1].Addr, Cluster: true})
 	if err != nil {

@@ -83,6 +83,7 @@ func knowScripts(t *testing.T, c *queue.Client, s *queuetest.Server) {
 // Hazard 1: with warm idle connections and a stalled server a client library that
 // retries turns one enqueue into four.
 func TestAStalledServerGetsOneCopy(t *testing.T) {
+	t.Parallel()
 	s := queuetest.Redis(t)
 	c, _ := open(t, s, func(o *queue.Options) { o.Timeout = 300 * time.Millisecond })
 	q := orders()

@@ -237,6 +237,7 @@ func TestWakingNeedsNoPermission(t *testing.T) {
 }
 
 func TestWakingOnACluster(t *testing.T) {
+	t.Parallel()
 	nodes := queuetest.Cluster(t, 3)
 	c, _ := open(t, nodes[0], func(o *queue.Options) { o.URL, o.Cluster = nodes[0].Addr, true })
 	q := queue.Named("{orders}")
