@@ -27,7 +27,7 @@ func (r *reader) next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(text)) > 0 {
+		if text = bytes.TrimRight(text, "\r\n"); len(bytes.TrimSpace(text)) > 0 {
 			return text, nil
 		}
 	}
