@@ -15,6 +15,11 @@ if not ok then return { 'type', key, found } end
 local before = redis.call('HGET', KEYS[2], ARGV[3])
 if before then return { 'done', before } end
 
+-- value is what a score counts; not every Lua reads inf.
+local function value(score)
+  return tonumber(score) or (string.sub(score, 1, 1) == '-' and -math.huge or math.huge)
+end
+
 local left, new, had, earliest, many = {}, {}, {}, nil, 0
 if ARGV[1] == 'zset' then
   for i = 1, n do
@@ -24,8 +29,8 @@ if ARGV[1] == 'zset' then
     else
       had[payload] = true
       new[#new + 1], new[#new + 2] = score, payload
-      if not earliest or tonumber(score) < tonumber(earliest) then earliest, many = score, 0 end
-      if tonumber(score) == tonumber(earliest) then many = many + 1 end
+      if not earliest or value(score) < value(earliest) then earliest, many = score, 0 end
+      if value(score) == value(earliest) then many = many + 1 end
     end
   end
 end
