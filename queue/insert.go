@@ -78,7 +78,7 @@ func (in *Inserter) Insert(ctx context.Context, step Insertion) (left []int, err
 	if res := cl.result(); res.Err != nil {
 		return nil, res.Err
 	}
-	for _, number := range strings.Fields(cl.str(1)) {
+	for number := range strings.SplitSeq(cl.str(1), ";") {
 		if n, err := strconv.Atoi(number); err == nil {
 			left = append(left, n-1)
 		}

@@ -8,7 +8,7 @@
 --         digest and its entry for the hash of failed attempts, which keeps what it has, and ARGV[#ARGV] its life
 -- A message of a sorted set that holds equal bytes already, or that came before in the step, is left out.
 -- Sleeping consumers of a sorted set are woken (see wake).
--- Returns {done, those that were left out from 1 on, parted by blanks} | {type, key, type}
+-- Returns {done, those that were left out, from 1, each with a semicolon behind it} | {type, key, type}
 local key, n = KEYS[1], tonumber(ARGV[5])
 local ok, found = holds(key, ARGV[1])
 if not ok then return { 'type', key, found } end
@@ -25,7 +25,7 @@ if ARGV[1] == 'zset' then
   for i = 1, n do
     local payload, score = ARGV[5 + i], ARGV[5 + n + i]
     if had[payload] or redis.call('ZSCORE', key, payload) then
-      left[#left + 1] = i
+      left[#left + 1] = i .. ';'
     else
       had[payload] = true
       new[#new + 1], new[#new + 2] = score, payload
@@ -34,7 +34,7 @@ if ARGV[1] == 'zset' then
     end
   end
 end
-left = table.concat(left, ' ')
+left = table.concat(left)
 local stamped = redis.pcall('HSET', KEYS[2], ARGV[3], left)
 if failed(stamped) then return stamped end
 redis.pcall('PEXPIRE', KEYS[2], ARGV[4])
