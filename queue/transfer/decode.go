@@ -1,7 +1,9 @@
 package transfer
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -27,7 +29,7 @@ func (e *LineError) Error() string {
 
 // Decode reads one line. Fields that it does not know are left out of account. Its error is a *LineError.
 func Decode(text []byte) (Line, error) {
-	d := decoder{scanner: scanner{text: text}, seen: map[string]int{}}
+	d := decoder{scanner: scanner{text: text}}
 	d.blanks()
 	start := d.at
 	if err := d.object(d.field); err != nil {
@@ -47,107 +49,144 @@ type decoder struct {
 	scanner
 	line Line
 	size int64
-	seen map[string]int // where the value of a known field begins
+	seen [fieldCount]int // where the value of a field begins; 0: it is not there
+}
+
+// field is a field that says something about the message. Of index and due nothing depends:
+// they are for who looks at the file.
+type field int
+
+const (
+	fieldQueue field = iota
+	fieldQueueB64
+	fieldPlace
+	fieldKey
+	fieldKeyB64
+	fieldPush
+	fieldScore
+	fieldSize
+	fieldAttempts
+	fieldFirstFailed
+	fieldReason
+	fieldReasonB64
+	fieldPayload
+	fieldPayloadB64
+	fieldCount
+)
+
+var fields = map[string]field{
+	"queue": fieldQueue, "queue_b64": fieldQueueB64, "place": fieldPlace, "key": fieldKey, "key_b64": fieldKeyB64,
+	"push": fieldPush, "score": fieldScore, "size": fieldSize, "attempts": fieldAttempts, "first_failed": fieldFirstFailed,
+	"reason": fieldReason, "reason_b64": fieldReasonB64, "payload": fieldPayload, "payload_b64": fieldPayloadB64,
 }
 
 // field reads the value of one field.
-func (d *decoder) field(name string) error {
-	at := d.at
-	read, known := fields[name]
-	if !known {
+func (d *decoder) field(name []byte) error {
+	f, known := fields[string(name)]
+	switch {
+	case !known:
 		return d.skip(0)
-	}
-	if _, twice := d.seen[name]; twice {
+	case d.seen[f] > 0:
 		return d.wrong("%s is there a second time", name)
-	}
-	d.seen[name] = at
-	if d.at < len(d.text) && d.text[d.at] == 'n' { // null: not known
-		delete(d.seen, name)
+	case d.at < len(d.text) && d.text[d.at] == 'n': // null: not known
 		return d.word()
 	}
-	return read(d)
+	d.seen[f] = d.at
+	return d.value(f)
 }
 
-// fields are those of a line that say something about the message. Of index and due nothing
-// depends: they are for who looks at the file.
-var fields = map[string]func(*decoder) error{
-	"queue":        func(d *decoder) error { return d.name(&d.line.Queue, "queue_b64") },
-	"queue_b64":    func(d *decoder) error { return d.base64Text(&d.line.Queue) },
-	"key":          func(d *decoder) error { return d.name(&d.line.Key, "key_b64") },
-	"key_b64":      func(d *decoder) error { return d.base64Text(&d.line.Key) },
-	"reason":       func(d *decoder) error { return d.name(&d.line.Reason, "reason_b64") },
-	"reason_b64":   func(d *decoder) error { return d.base64Text(&d.line.Reason) },
-	"place":        (*decoder).place,
-	"push":         (*decoder).push,
-	"score":        (*decoder).score,
-	"size":         func(d *decoder) error { return d.count(&d.size) },
-	"attempts":     (*decoder).attempts,
-	"first_failed": (*decoder).firstFailed,
-	"payload":      (*decoder).payload,
-	"payload_b64":  (*decoder).payloadB64,
+func (d *decoder) value(f field) error {
+	switch l := &d.line; f {
+	case fieldQueue:
+		return d.name(&l.Queue, fieldQueueB64)
+	case fieldKey:
+		return d.name(&l.Key, fieldKeyB64)
+	case fieldReason:
+		return d.name(&l.Reason, fieldReasonB64)
+	case fieldQueueB64:
+		return d.exactName(&l.Queue)
+	case fieldKeyB64:
+		return d.exactName(&l.Key)
+	case fieldReasonB64:
+		return d.exactName(&l.Reason)
+	case fieldPlace:
+		return parsed(d, &l.Place, queue.ParsePlace)
+	case fieldPush:
+		return parsed(d, &l.Push, queue.ParseEnd)
+	case fieldFirstFailed:
+		return parsed(d, &l.First, parseFirst)
+	case fieldScore:
+		return d.score()
+	case fieldSize:
+		return d.count(&d.size)
+	case fieldAttempts:
+		return d.attempts()
+	case fieldPayload:
+		return d.payload()
+	default: // fieldPayloadB64
+		var err error
+		l.Payload, err = d.base64()
+		return err
+	}
 }
 
 // name reads bytes that are text as a rule. What the field in base64 says is exact.
-func (d *decoder) name(to *string, exact string) error {
-	text, err := d.str()
-	if _, there := d.seen[exact]; err == nil && !there {
+func (d *decoder) name(to *string, exact field) error {
+	text, _, err := d.str()
+	if err == nil && d.seen[exact] == 0 {
 		*to = string(text)
 	}
 	return err
 }
 
+func (d *decoder) exactName(to *string) error {
+	b, err := d.base64()
+	*to = string(b)
+	return err
+}
+
 func (d *decoder) base64() ([]byte, error) {
 	at := d.at
-	text, err := d.str()
+	text, _, err := d.str()
 	if err != nil {
 		return nil, err
 	}
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	n, err := base64.StdEncoding.Strict().Decode(b, text)
-	if err != nil {
+	if err != nil || bytes.ContainsAny(text, "\r\n") {
 		d.at = at
 		return nil, d.wrong("this is not base64")
 	}
 	return b[:n], nil
 }
 
-func (d *decoder) base64Text(to *string) error {
-	b, err := d.base64()
-	*to = string(b)
-	return err
-}
-
-func (d *decoder) place() error {
+// parsed reads a string that says something else.
+func parsed[T any](d *decoder, to *T, parse func(string) (T, error)) error {
 	at := d.at
-	text, err := d.str()
+	text, _, err := d.str()
 	if err != nil {
 		return err
 	}
-	if d.line.Place, err = queue.ParsePlace(string(text)); err != nil {
+	if *to, err = parse(string(text)); err != nil {
 		d.at = at
 		return d.wrong("%v", err)
 	}
 	return nil
 }
 
-func (d *decoder) push() error {
-	at := d.at
-	text, err := d.str()
-	if err != nil {
-		return err
+func parseFirst(s string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || t.UnixMilli() < 0 {
+		return t, errors.New("expected a time like 2006-01-02T15:04:05Z")
 	}
-	if d.line.Push, err = queue.ParseEnd(string(text)); err != nil {
-		d.at = at
-		return d.wrong("%v", err)
-	}
-	return nil
+	return t, nil
 }
 
 func (d *decoder) score() error {
 	at := d.at
 	var text string
 	if d.at < len(d.text) && d.text[d.at] == '"' {
-		s, err := d.str()
+		s, _, err := d.str()
 		if err != nil {
 			return err
 		}
@@ -159,6 +198,7 @@ func (d *decoder) score() error {
 		}
 	}
 	d.line.Score = queue.Score(text)
+	// Go reads some numbers that Redis does not.
 	if _, ok := d.line.Score.Float(); !ok || strings.ContainsAny(text, "_xX") {
 		d.at = at
 		return d.wrong("this is not a score")
@@ -194,46 +234,30 @@ func (d *decoder) attempts() error {
 	return nil
 }
 
-func (d *decoder) firstFailed() error {
-	at := d.at
-	text, err := d.str()
-	if err != nil {
-		return err
-	}
-	if d.line.First, err = time.Parse(time.RFC3339Nano, string(text)); err != nil || d.line.First.UnixMilli() < 0 {
-		d.at = at
-		return d.wrong("expected a time like 2006-01-02T15:04:05Z")
-	}
-	return nil
-}
-
 func (d *decoder) payload() error {
-	text, err := d.str()
-	d.line.Payload = append([]byte{}, text...) // not nil, and not the line's
-	return err
-}
-
-func (d *decoder) payloadB64() (err error) {
-	d.line.Payload, err = d.base64()
+	text, own, err := d.str()
+	if !own {
+		text = append(make([]byte, 0, len(text)), text...)
+	}
+	d.line.Payload = text
 	return err
 }
 
 // check tells what a line that begins at start lacks to be a message.
 func (d *decoder) check(start int) error {
-	has := func(name string) bool { _, ok := d.seen[name]; return ok }
-	size, sized := d.seen["size"]
+	has := func(f field) bool { return d.seen[f] > 0 }
 	switch d.at = start; {
-	case !has("place"):
+	case !has(fieldPlace):
 		return d.wrong("this is no message: it has no place")
-	case !has("payload") && !has("payload_b64"):
+	case !has(fieldPayload) && !has(fieldPayloadB64):
 		return d.wrong("this is no message: it has no payload")
-	case has("payload") && has("payload_b64"):
-		d.at = d.seen["payload_b64"]
+	case has(fieldPayload) && has(fieldPayloadB64):
+		d.at = d.seen[fieldPayloadB64]
 		return d.wrong("there is a payload already")
-	case d.line.Place == queue.Delayed && !has("score"):
+	case d.line.Place == queue.Delayed && !has(fieldScore):
 		return d.wrong("a delayed message needs a score")
-	case sized && d.size != int64(len(d.line.Payload)):
-		d.at = size
+	case has(fieldSize) && d.size != int64(len(d.line.Payload)):
+		d.at = d.seen[fieldSize]
 		return d.wrong("the payload has %d bytes, not %d: the line is damaged", len(d.line.Payload), d.size)
 	}
 	return nil

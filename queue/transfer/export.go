@@ -96,7 +96,7 @@ type step struct {
 func (e *export) key(ctx context.Context, p queue.Place, key string) error {
 	ctx, stop := context.WithCancel(ctx)
 	steps := make(chan step)
-	go e.read(ctx, e.c.Walk(e.queue, p, key), steps)
+	go e.read(ctx, e.c.Walk(e.queue, p, key), e.failures(ctx), steps)
 	defer func() {
 		stop()
 		for range steps { // until the reader has ended
@@ -123,8 +123,14 @@ func (e *export) key(ctx context.Context, p queue.Place, key string) error {
 	return ctx.Err()
 }
 
+// failures reports whether there may be messages whose failed attempts are known.
+func (e *export) failures(ctx context.Context) bool {
+	n, err := e.c.Reader().Exists(ctx, e.queue.MetaKey()).Result()
+	return n > 0 || err != nil
+}
+
 // read walks through a key until its end or that of ctx.
-func (e *export) read(ctx context.Context, walk *queue.Walk, steps chan<- step) {
+func (e *export) read(ctx context.Context, walk *queue.Walk, failures bool, steps chan<- step) {
 	defer close(steps)
 	for {
 		ms, err := walk.Next(ctx)
@@ -133,7 +139,7 @@ func (e *export) read(ctx context.Context, walk *queue.Walk, steps chan<- step) 
 		}
 		s := step{total: walk.Total(), err: err}
 		if err == nil {
-			s.messages, s.err = e.attempts(ctx, ms)
+			s.messages, s.err = e.attempts(ctx, ms, failures)
 		}
 		select {
 		case steps <- s:
@@ -148,13 +154,20 @@ func (e *export) read(ctx context.Context, walk *queue.Walk, steps chan<- step) 
 
 // attempts adds how often messages have failed, as far as that is known. What a queue of other
 // programs has in the place of redq's hash, or does not let be read, is not known.
-func (e *export) attempts(ctx context.Context, ms []queue.Message) ([]queue.Failed, error) {
-	failed, err := e.c.Failures(ctx, e.queue, ms)
+func (e *export) attempts(ctx context.Context, ms []queue.Message, ask bool) ([]queue.Failed, error) {
+	if !ask {
+		all := make([]queue.Failed, len(ms))
+		for i, m := range ms {
+			all[i].Message = m
+		}
+		return all, nil
+	}
+	all, err := e.c.Failures(ctx, e.queue, ms)
 	var refused *queue.RefusedError
 	if errors.Is(err, queue.ErrWrongType) || errors.As(err, &refused) {
 		err = nil
 	}
-	return failed, err
+	return all, err
 }
 
 // write writes one message, if it is wanted.

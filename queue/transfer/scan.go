@@ -38,8 +38,8 @@ func (s *scanner) next(c byte) bool {
 	return false
 }
 
-// object reads an object and hands each field to read, which must read the value.
-func (s *scanner) object(read func(name string) error) error {
+// object reads an object and hands the name of each field to read, which must read the value.
+func (s *scanner) object(read func(name []byte) error) error {
 	if !s.next('{') {
 		return s.wrong("expected a JSON object")
 	}
@@ -48,7 +48,7 @@ func (s *scanner) object(read func(name string) error) error {
 			return s.wrong("expected a comma or the end of the object")
 		}
 		s.blanks()
-		name, err := s.str()
+		name, _, err := s.str()
 		if err != nil {
 			return err
 		}
@@ -56,31 +56,43 @@ func (s *scanner) object(read func(name string) error) error {
 			return s.wrong("expected a colon")
 		}
 		s.blanks()
-		if err := read(string(name)); err != nil {
+		if err := read(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// str reads a string. The answer shares the line's bytes when it has no escapes.
-func (s *scanner) str() ([]byte, error) {
+// str reads a string. The answer shares the line's bytes when it has no escapes: then it is not own.
+func (s *scanner) str() (text []byte, own bool, err error) {
 	if s.at >= len(s.text) || s.text[s.at] != '"' {
-		return nil, s.wrong("expected a string")
+		return nil, false, s.wrong("expected a string")
 	}
 	s.at++
-	end := bytes.IndexByte(s.text[s.at:], '"')
-	if end < 0 {
-		end = len(s.text) - s.at
+	end := s.at // of what needs no look at its bytes one by one
+	for end < len(s.text) && s.text[end] >= ' ' && s.text[end] != '"' && s.text[end] != '\\' {
+		end++
 	}
-	if raw := s.text[s.at : s.at+end]; s.at+end < len(s.text) && plain(raw) {
-		s.at += end + 1
-		return raw, nil
+	if end < len(s.text) && s.text[end] == '"' && utf8.Valid(s.text[s.at:end]) {
+		text = s.text[s.at:end]
+		s.at = end + 1
+		return text, false, nil
 	}
-	out := make([]byte, 0, end)
-	for {
-		if s.at >= len(s.text) {
-			return nil, s.wrong("")
+	text, err = s.unescape()
+	return text, true, err
+}
+
+// unescape reads the inside of a string and the quote behind it.
+func (s *scanner) unescape() ([]byte, error) {
+	out := make([]byte, 0, s.inside())
+	for s.at < len(s.text) {
+		run := s.at
+		for run < len(s.text) && s.text[run] >= ' ' && s.text[run] < utf8.RuneSelf && s.text[run] != '"' && s.text[run] != '\\' {
+			run++
+		}
+		out = append(out, s.text[s.at:run]...)
+		if s.at = run; run == len(s.text) {
+			break
 		}
 		switch c := s.text[s.at]; {
 		case c == '"':
@@ -94,9 +106,6 @@ func (s *scanner) str() ([]byte, error) {
 			out = utf8.AppendRune(out, r)
 		case c < ' ':
 			return nil, s.wrong("a control character inside a string")
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-			s.at++
 		default:
 			r, n := utf8.DecodeRune(s.text[s.at:])
 			if r == utf8.RuneError && n == 1 {
@@ -106,16 +115,20 @@ func (s *scanner) str() ([]byte, error) {
 			s.at += n
 		}
 	}
+	return nil, s.wrong("")
 }
 
-// plain reports whether the inside of a string stands for itself.
-func plain(raw []byte) bool {
-	for _, c := range raw {
-		if c < ' ' || c == '\\' {
-			return false
+// inside is how many bytes there are to the end of the string.
+func (s *scanner) inside() int {
+	for end := s.at; end < len(s.text); end++ {
+		switch s.text[end] {
+		case '"':
+			return end - s.at
+		case '\\':
+			end++
 		}
 	}
-	return utf8.Valid(raw)
+	return len(s.text) - s.at
 }
 
 const escapes, escaped = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
@@ -191,8 +204,13 @@ func (s *scanner) number() (text string, end int, err error) {
 	if !accept("0") && !digits() {
 		return "", 0, s.wrong("expected a number")
 	}
-	if accept(".") && !digits() || accept("eE") && (accept("+-") || true) && !digits() {
+	if accept(".") && !digits() {
 		return "", 0, s.wrong("expected a digit")
+	}
+	if accept("eE") {
+		if accept("+-"); !digits() {
+			return "", 0, s.wrong("expected a digit")
+		}
 	}
 	return string(s.text[from:s.at]), s.at, nil
 }
@@ -224,10 +242,10 @@ func (s *scanner) skip(depth int) error {
 	case depth > deepest:
 		return s.wrong("nested too deep")
 	case c == '"':
-		_, err := s.str()
+		_, _, err := s.str()
 		return err
 	case c == '{':
-		return s.object(func(string) error { return s.skip(depth + 1) })
+		return s.object(func([]byte) error { return s.skip(depth + 1) })
 	case c == '[':
 		s.at++
 		for first := true; !s.next(']'); first = false {
