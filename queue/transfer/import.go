@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -67,10 +66,7 @@ func Import(ctx context.Context, c *queue.Client, q queue.Queue, r io.Reader, o 
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	batches := make(chan batch, 1)
-	b := batcher{
-		from: newReader(r), router: router{q, o.Target}, c: c, fromLine: o.FromLine, most: im.most(),
-		checked: map[string]bool{},
-	}
+	b := batcher{from: newReader(r), router: router{q, o.Target}, fromLine: o.FromLine, most: im.most()}
 	go b.run(reading, batches)
 	return im.run(ctx, batches)
 }
@@ -177,10 +173,8 @@ type batch struct {
 type batcher struct {
 	from     *reader
 	router   router
-	c        *queue.Client
 	fromLine int64
-	most     int             // messages of a batch
-	checked  map[string]bool // keys whose type was looked at
+	most     int // messages of a batch
 }
 
 // run reads to the end of the file, the first error or that of ctx.
@@ -197,7 +191,7 @@ func (b *batcher) run(ctx context.Context, batches chan<- batch) {
 		}
 	}
 	for {
-		line, to, err := b.line(ctx)
+		line, to, err := b.line()
 		full := len(now.messages) == b.most || now.size >= batchBytes
 		if len(now.messages) > 0 && (full || err == nil && to != now.to) && !send() {
 			return
@@ -220,20 +214,14 @@ func (b *batcher) run(ctx context.Context, batches chan<- batch) {
 }
 
 // line reads one line and says where it goes.
-func (b *batcher) line(ctx context.Context) (Line, stop, error) {
+func (b *batcher) line() (Line, stop, error) {
 	line, err := b.from.message(b.fromLine)
 	if err != nil {
 		return line, stop{}, err
 	}
 	to, err := b.router.route(line)
 	if err != nil {
-		return line, to, &LineError{Line: b.from.line, Column: 1, Reason: err.Error()}
+		err = &LineError{Line: b.from.line, Column: 1, Reason: err.Error()}
 	}
-	if !b.checked[to.key] {
-		if err := fits(ctx, b.c, to); err != nil {
-			return line, to, fmt.Errorf("line %d: %w", b.from.line, err)
-		}
-		b.checked[to.key] = true
-	}
-	return line, to, nil
+	return line, to, err
 }

@@ -26,7 +26,8 @@
 // beside a form for people. A reader needs place, a payload, and of delayed the score. It
 // skips fields that it does not know and empty lines, and refuses what it cannot take exactly: half surrogate
 // pairs, bytes that are no UTF-8, a size that is not the payload's, a field that is there twice. Later versions of redq
-// add fields, and change the meaning of none.
+// add fields, and change the meaning of none. The lines of redq peek --json can be read too; but peek begins a
+// list at its head, where as a rule the newest message lies, and they come back in the opposite order.
 //
 // # While others work on the queue
 //

@@ -34,7 +34,8 @@ that are delayed already keep their score, and are counted. A file is read to
 its end first: nothing is written when one of its lines is no message.
 
 Each batch happens as a whole or not at all, and once. When it stops it says
-which lines are done; --from-line goes on behind them.`,
+which lines are done; --from-line goes on behind them. redq undo does not take
+an import back.`,
 		Example: `  redq import orders orders.jsonl --dry-run
   redq import orders --to ready --rate 50/s --yes < dead.jsonl`,
 		Args:              queueArg(1),
@@ -172,6 +173,7 @@ type importJob struct {
 	queue queue.Queue
 	in    source
 	to    transfer.Target
+	total int64 // messages that come; 0: nobody knows
 }
 
 // do looks at the file, where it can be read twice, asks and imports.
@@ -195,6 +197,7 @@ func (j importJob) do(ctx context.Context) error {
 				return err
 			}
 		}
+		j.total = p.Counts().Sum()
 		if err := j.in.again(); err != nil {
 			return failf("%v", err)
 		}
@@ -248,7 +251,10 @@ func (j importJob) showDry(p transfer.Preview) error {
 }
 
 func (j importJob) ask(ctx context.Context, p transfer.Preview) error {
-	return j.r.ask(ctx, j.operation(p))
+	if o := j.operation(p); o.matched > 0 {
+		return j.r.ask(ctx, o)
+	}
+	return nil
 }
 
 // add imports, and tells what became of it.
@@ -257,7 +263,10 @@ func (j importJob) add(ctx context.Context) error {
 	done, err := transfer.Import(ctx, j.c.Client, j.queue, j.in, transfer.ImportOptions{
 		Target: j.to, FromLine: j.fromLine, Rate: j.rate, ResetAttempts: j.reset,
 		Progress: func(now transfer.Imported) {
-			text := fmt.Sprintf("imported %d, line %d", now.Added.Sum(), now.Through)
+			text := fmt.Sprintf("imported %d", now.Added.Sum())
+			if j.total > 0 {
+				text += fmt.Sprintf(" of %d", j.total)
+			}
 			if now.Trouble != nil {
 				text += "; waiting: " + queue.Explain(now.Trouble)
 			}
