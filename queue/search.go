@@ -164,12 +164,18 @@ func (s *search) matches(ctx context.Context, m Message) (bool, error) {
 // resume returns how many messages of page were seen already: those up to the end
 // of last, wherever that lies in the page now.
 func resume(last, page []Message) int {
-	if len(last) == 0 {
-		return 0
+	if at, ok := rejoined(last, page); ok {
+		return at
 	}
+	return min(len(last), len(page))
+}
+
+// rejoined returns how many messages of page there are up to the end of last, and whether
+// that was found in it.
+func rejoined(last, page []Message) (at int, ok bool) {
 	// The longest run of the end of last that is in the page tells where it went;
 	// of equal runs the one that moved least.
-	best, bestRun, bestShift := min(len(last), len(page)), 0, 0
+	best, bestRun, bestShift := 0, 0, 0
 	for end := 1; end <= len(page); end++ {
 		run := 0
 		for run < len(last) && run < end && page[end-1-run].Same(last[len(last)-1-run]) {
@@ -183,7 +189,7 @@ func resume(last, page []Message) int {
 			best, bestRun, bestShift = end, run, shift
 		}
 	}
-	return best
+	return best, bestRun > 0
 }
 
 // tailOf returns the last n messages, without those before them being kept.

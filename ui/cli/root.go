@@ -54,7 +54,8 @@ func (r *run) root() *cobra.Command {
 	root.SetUsageTemplate(usageTemplate)
 	r.shared(root)
 	root.AddCommand(
-		r.demo(), r.ls(), r.peek(), r.enqueue(), r.redrive(), r.delete(), r.reschedule(), r.consume(), r.undo(), r.version(),
+		r.demo(), r.ls(), r.peek(), r.enqueue(), r.redrive(), r.delete(), r.reschedule(), r.consume(),
+		r.export(), r.importing(), r.undo(), r.version(),
 	)
 	root.SetHelpCommand(help())
 	root.InitDefaultCompletionCmd()
