@@ -75,7 +75,7 @@ func (m Model) settleGone() Model {
 // act does what an action is for on the screen in front.
 func (m Model) act(a Action) (Model, tea.Cmd) {
 	switch a {
-	case ActRedrive, ActDelete, ActReschedule, ActEnqueue, ActPurge, ActUndo, ActScenes:
+	case ActRedrive, ActDelete, ActReschedule, ActEnqueue, ActPurge, ActUndo, ActExport, ActScenes:
 		return m.openDialog(a)
 	case ActEdit:
 		return m.edit()

@@ -13,8 +13,8 @@ import (
 // sooner was typed before its question could be read.
 const dialogGuard = 100 * time.Millisecond
 
-// Dialog is a form over the page: one of RepairDialog, ReviewDialog, JobsDialog, PurgeDialog,
-// EditDialog, EnqueueDialog, UndoDialog, ConsumerDialog, AbandonDialog, LeaveDialog and
+// Dialog is a form over the page: one of RepairDialog, ReviewDialog, JobsDialog, ExportDialog,
+// PurgeDialog, EditDialog, EnqueueDialog, UndoDialog, ConsumerDialog, AbandonDialog, LeaveDialog and
 // SceneDialog, as values.
 type Dialog interface {
 	Head() DialogHead
@@ -72,6 +72,7 @@ const (
 	FocusSpread
 	FocusJitter
 	FocusReset
+	FocusReplace
 )
 
 // verdict is what a key means to a question.
@@ -165,6 +166,8 @@ func (m Model) openDialog(a Action) (Model, tea.Cmd) {
 		m.Dialog = m.newRepairDialog(h, queue.OpReschedule, q)
 	case ActEnqueue:
 		m.Dialog = newEnqueueDialog(h, q)
+	case ActExport:
+		m.Dialog = m.newExportDialog(h, q)
 	case ActPurge:
 		row, _ := m.Row(q.Name)
 		m.Dialog = newPurgeDialog(h, q, count(row.Sample, h.Place))

@@ -128,6 +128,7 @@ func (j Job) Outcome() Status { return j.outcome(j.News.Report.Op != queue.OpUnd
 func (j Job) outcome(undoable bool) Status {
 	w, n := j.Work.Words(), j.News
 	_, bulk := j.Work.(BulkWork)
+	_, export := j.Work.(ExportWork)
 	if _, purge := j.Work.(PurgeWork); purge && n.Err != nil && n.Report.Total > 0 {
 		return Status{Text: explain(n.Err), Kind: StatusError} // it says where the rest lies
 	}
@@ -136,8 +137,19 @@ func (j Job) outcome(undoable bool) Status {
 	switch {
 	case bulk && n.Err == nil && n.Report.Total == 0:
 		return Status{Text: "nothing matches: " + w.Does + " changed nothing", Kind: StatusWarn}
+	case export && n.Err != nil:
+		if cancelled(n.Err) {
+			return Status{Text: "cancelled: no file was written", Kind: StatusWarn}
+		}
+		return Status{Text: "no file was written: " + explain(n.Err), Kind: StatusError}
+	case export && n.Report.Total == 0:
+		return Status{Text: "wrote 0 " + w.Where, Kind: StatusWarn}
 	case n.Err == nil && n.Report.Total == 0:
 		return Status{Text: "already gone: there was nothing to " + w.Does, Kind: StatusWarn}
+	case n.Err == nil && n.Set.Undecided > 0:
+		s.Text += fmt.Sprintf(", %s left out that the filter could not decide about: %s", Thousands(n.Set.Undecided), n.Set.Reason)
+		s.Kind = max(s.Kind, StatusWarn)
+		return s
 	case n.Err == nil:
 		return s
 	case n.Phase == JobEnded && n.Report.Total == 0 && cancelled(n.Err):

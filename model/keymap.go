@@ -54,6 +54,7 @@ const (
 	ActEdit       Action = "edit"
 	ActDelete     Action = "delete"
 	ActPurge      Action = "purge"
+	ActExport     Action = "export"
 	ActUndo       Action = "undo"
 
 	ActConsume Action = "consume" // the consumers of this redq, or the form for one
@@ -151,6 +152,7 @@ func keyMap() []KeyBinding {
 		{Action: ActTrouble, Binding: bind("z", "only trouble", "z"), Group: groupLook, Screens: overview, Hint: true},
 		{Action: ActView, Binding: bind("o", "pretty, raw, hex", "o"), Group: groupLook, Screens: message, Hint: true, Allowed: Model.canView},
 		{Action: ActCopy, Binding: bind("y", "copy payload", "y"), Group: groupLook, Screens: messages, Allowed: Model.canCopy},
+		{Action: ActExport, Binding: bind("w", "write to a file", "w"), Group: groupLook, Screens: all, Allowed: Model.canExport},
 		{Action: ActFreeze, Binding: bind("p", "freeze the view", "p"), Group: groupLook, Screens: elsewhere},
 		{Action: ActFreeze, Binding: bind("p", "pause the events", "p"), Group: groupLook, Screens: consumers, Hint: true, Allowed: Model.hasConsumer},
 		{Action: ActRefresh, Binding: bind("R", "refresh now", "R"), Group: groupLook, Screens: all},

@@ -40,14 +40,9 @@ func TestKeysOfTheContract(t *testing.T) {
 			bound[k] = true
 		}
 	}
-	for _, k := range strings.Fields("j k down up g G ctrl+f ctrl+b enter esc tab shift+tab 1 2 3 4 5 / : ? * s S z p R + - r n e t D X u y o c q ctrl+c") {
+	for _, k := range strings.Fields("j k down up g G ctrl+f ctrl+b enter esc tab shift+tab 1 2 3 4 5 / : ? * s S z p R + - r n e t D X u y o c w J q ctrl+c") {
 		if !bound[k] {
 			t.Errorf("%s is not bound", k)
-		}
-	}
-	for _, k := range []string{"w"} {
-		if bound[k] {
-			t.Errorf("%s is bound and does nothing yet", k)
 		}
 	}
 }

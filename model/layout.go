@@ -229,6 +229,8 @@ func dialogSize(d Dialog) (w, h int) {
 		return maxDialogWidth, 17
 	case RepairDialog:
 		return maxDialogWidth, map[queue.Op]int{queue.OpRedrive: 19, queue.OpDelete: 14, queue.OpReschedule: 18}[d.Op]
+	case ExportDialog:
+		return maxDialogWidth, 12
 	case ReviewDialog, JobsDialog:
 		return maxDialogWidth, 15
 	}

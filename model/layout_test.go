@@ -83,7 +83,7 @@ func TestColumnsFit(t *testing.T) {
 
 func TestDialogsLieOnTheScreen(t *testing.T) {
 	for _, d := range []Dialog{RepairDialog{Op: queue.OpRedrive}, RepairDialog{Op: queue.OpDelete}, RepairDialog{Op: queue.OpReschedule},
-		ReviewDialog{}, JobsDialog{}, PurgeDialog{}, EnqueueDialog{}, UndoDialog{},
+		ReviewDialog{}, JobsDialog{}, ExportDialog{}, PurgeDialog{}, EnqueueDialog{}, UndoDialog{},
 		ConsumerDialog{}, AbandonDialog{}, LeaveDialog{}, SceneDialog{Scenes: make([]scene.Scene, 5)}} {
 		for _, size := range [][2]int{{80, 24}, {120, 36}, {250, 70}} {
 			m := Model{Width: size[0], Height: size[1], Dialog: d, HelpOpen: true}

@@ -43,14 +43,23 @@ func (l *Live) StartJob(w Work) (int, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &liveJob{takes: w.Takes(), cancel: cancel, going: make(chan struct{}), ended: make(chan struct{})}
 	j.confirmed = sync.OnceFunc(func() { close(j.going) })
-	j.news.Report.Op, j.news.Phase = queue.OpUndo, JobRunning
+	j.news.Phase = JobRunning
 	if b, ok := w.(BulkWork); ok {
 		j.news.Phase = JobFixing
 		if !b.Ask {
 			j.confirmed()
 		}
 	}
-	go j.run(ctx, l, w)
+	do := l.doing(j, w)
+	if e, ok := w.(ExportWork); ok {
+		file, err := e.create()
+		if err != nil {
+			cancel()
+			return 0, err
+		}
+		do = func(ctx context.Context) (queue.BulkReport, error) { return l.export(ctx, j, e, file) }
+	}
+	go j.run(ctx, do)
 	return l.jobs.add(j), nil
 }
 
@@ -79,8 +88,23 @@ func (j *liveJob) isOver() bool {
 	}
 }
 
+// doing returns what changes messages.
+func (l *Live) doing(j *liveJob, w Work) func(context.Context) (queue.BulkReport, error) {
+	return func(ctx context.Context) (queue.BulkReport, error) {
+		switch w := w.(type) {
+		case BulkWork:
+			return l.bulk(ctx, j, w)
+		case PurgeWork:
+			return l.purge(ctx, j, w)
+		case UndoWork:
+			return l.undo(ctx, w.Entry.ID, func(r queue.BulkReport) { j.holding(ctx, r) })
+		}
+		return queue.BulkReport{}, fmt.Errorf("%T is no work for a job", w)
+	}
+}
+
 // run does the work. A panic in it would leave the terminal raw.
-func (j *liveJob) run(ctx context.Context, l *Live, w Work) {
+func (j *liveJob) run(ctx context.Context, do func(context.Context) (queue.BulkReport, error)) {
 	var err error
 	defer close(j.ended)
 	defer func() {
@@ -91,14 +115,7 @@ func (j *liveJob) run(ctx context.Context, l *Live, w Work) {
 		j.cancel()
 	}()
 	var report queue.BulkReport
-	switch w := w.(type) {
-	case BulkWork:
-		report, err = l.bulk(ctx, j, w)
-	case PurgeWork:
-		report, err = l.purge(ctx, j, w)
-	case UndoWork:
-		report, err = l.undo(ctx, w.Entry.ID, func(r queue.BulkReport) { j.holding(ctx, r) })
-	}
+	report, err = do(ctx)
 	j.update(func(n *JobNews) { n.Report = report })
 }
 

@@ -51,6 +51,7 @@ const (
 	KeyWhen     = "w"
 	KeyAttempts = "a"
 	KeyFront    = "f"
+	KeyReplace  = "f" // of an export
 )
 
 // TargetKind is a kind of place that messages are re-driven to.

@@ -21,6 +21,7 @@ const (
 	ScopeMarked                // those that are marked
 	ScopeMatching              // all that match the filter
 	ScopeAll                   // all of the place
+	ScopeQueue                 // all of all its places
 )
 
 // Offer is a set of messages that an action can take.
@@ -43,6 +44,8 @@ func (o Offer) String() string {
 		return n + " that match"
 	case ScopeAll:
 		return "all " + n
+	case ScopeQueue:
+		return "whole queue"
 	}
 	return "this one"
 }

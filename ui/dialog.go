@@ -26,6 +26,8 @@ func (p painter) dialog() []string {
 		body, buttons = p.reviewDialog(d, inner), p.reviewAnswers(d)
 	case model.JobsDialog:
 		body, buttons = p.jobsDialog(d, inner, room-2), p.keys("p", "pause, go on", "x", "cancel", "D", "take off", "esc", "close")
+	case model.ExportDialog:
+		body, buttons = p.exportDialog(d, inner), p.answers(d.Focus, "write")
 	case model.PurgeDialog:
 		ink = p.Bad
 		body, buttons = p.purgeDialog(d, inner), p.answers(d.Focus, "purge")

@@ -111,6 +111,8 @@ func scenes() []scene {
 			d.send(tea.KeyMsg{Type: tea.KeyCtrlC})
 		}},
 		{"delete", keys("enter 2 space j space D")},
+		{"export", keys("enter 4 w tab")},
+		{"export-queue", keys("w")},
 		{"delete-all", keys("enter 2 D s")},
 		{"reschedule-all", func(d *dashboard) {
 			d.press("enter 3 t")

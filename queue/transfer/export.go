@@ -185,3 +185,18 @@ func (e *export) write(m queue.Failed) error {
 	e.report.Written[m.Place]++
 	return nil
 }
+
+// Write writes messages that were read whole as lines.
+func Write(q queue.Queue, ms []queue.Failed, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	lines := encoder{to: out, queue: q}
+	for _, m := range ms {
+		if !m.Complete() {
+			return fmt.Errorf("%s #%d was not read whole", m.Key, m.Index)
+		}
+		if err := lines.message(m); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
