@@ -65,7 +65,7 @@ func Import(ctx context.Context, c *queue.Client, q queue.Queue, r io.Reader, o 
 
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	batches := make(chan batch, 1)
+	batches := make(chan batch)
 	b := batcher{from: newReader(r), router: router{q, o.Target}, fromLine: o.FromLine, most: im.most()}
 	go b.run(reading, batches)
 	return im.run(ctx, batches)
@@ -177,7 +177,7 @@ type batcher struct {
 	most     int // messages of a batch
 }
 
-// run reads to the end of the file, the first error or that of ctx.
+// run reads to the end of the file, the first error or that of ctx. It is one batch ahead.
 func (b *batcher) run(ctx context.Context, batches chan<- batch) {
 	defer close(batches)
 	var now batch
@@ -192,15 +192,14 @@ func (b *batcher) run(ctx context.Context, batches chan<- batch) {
 	}
 	for {
 		line, to, err := b.line()
-		full := len(now.messages) == b.most || now.size >= batchBytes
-		if len(now.messages) > 0 && (full || err == nil && to != now.to) && !send() {
-			return
-		}
 		if err != nil {
 			if now.err = err; errors.Is(err, io.EOF) {
 				now.err = nil
 			}
 			send()
+			return
+		}
+		if len(now.messages) > 0 && to != now.to && !send() {
 			return
 		}
 		now.to, now.through = to, b.from.line
@@ -210,6 +209,9 @@ func (b *batcher) run(ctx context.Context, batches chan<- batch) {
 			Message: queue.Message{Payload: line.Payload, Score: line.Score, Attempts: line.Attempts, Reason: line.Reason},
 			First:   line.First,
 		})
+		if full := len(now.messages) == b.most || now.size >= batchBytes; full && !send() {
+			return
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // longest is how long a line may be: the largest payload that Redis takes, every byte of
@@ -44,6 +45,9 @@ func (r *reader) raw() ([]byte, error) {
 			return piece, nil
 		case len(r.long)+len(piece) > longest:
 			return nil, &LineError{Line: r.line + 1, Column: longest, Reason: "the line is longer than any message"}
+		}
+		if free := cap(r.long) - len(r.long); free < len(piece) {
+			r.long = slices.Grow(r.long, max(len(r.long), len(piece))) // append would grow a long line more often
 		}
 		r.long = append(r.long, piece...)
 		switch {

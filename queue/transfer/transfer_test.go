@@ -292,3 +292,30 @@ func TestAttempts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A cut connection does not end an export; a server that stays away does, and the report says how
+// far it came.
+func TestExportOverABadConnection(t *testing.T) {
+	s := queuetest.Redis(t)
+	p := queuetest.NewProxy(t, s.Addr)
+	c := open(t, p.URL)
+	q := queue.Named("q")
+	var want []string
+	for i := range 8000 {
+		want = append(want, fmt.Sprint("m", i))
+	}
+	rpush(t, s, q.Dead, want...)
+	_, file := export(t, c, q, transfer.Options{Progress: func(transfer.Report) { p.Cut() }})
+	if n := strings.Count(file, "\n"); n != len(want) {
+		t.Errorf("%d lines, want %d", n, len(want))
+	}
+	var torn bytes.Buffer
+	r, err := transfer.Export(t.Context(), c, q, transfer.Options{Progress: func(transfer.Report) {
+		p.Refuse(true)
+		p.Cut()
+	}}, &torn)
+	p.Refuse(false)
+	if err == nil || r.Written.Sum() >= 8000 || int64(strings.Count(torn.String(), "\n")) != r.Written.Sum() {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
