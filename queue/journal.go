@@ -122,6 +122,9 @@ type Entry struct {
 	Items  []Item
 	// Batches are the steps of a bulk operation, which has no Items; else nil.
 	Batches Batches
+	// Lost is how many more messages there were before the first of these: the journal has
+	// dropped what it knew of them, and they cannot be put back.
+	Lost int64
 }
 
 // Batches gives the steps of one bulk operation in the order they were asked for. One step
