@@ -31,7 +31,6 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -221,20 +220,19 @@ func (j *Journal) store(records []queue.Record, lines []byte, size int64) error 
 }
 
 func encode(records []queue.Record) ([]byte, error) {
-	var lines bytes.Buffer
+	var lines []byte
 	for _, r := range records {
 		if r.Kind == queue.Intent && !r.Message.Complete() {
 			return nil, fmt.Errorf("message %d of %d bytes has only %d: it could not be put back",
 				r.Seq, r.Message.Size, len(r.Message.Payload))
 		}
-		line, err := r.MarshalJSON()
-		if err != nil {
+		var err error
+		if lines, err = r.AppendJSON(lines); err != nil {
 			return nil, err
 		}
-		lines.Write(line)
-		lines.WriteByte('\n')
+		lines = append(lines, '\n')
 	}
-	return lines.Bytes(), nil
+	return lines, nil
 }
 
 // write appends to a file of the given size, or leaves it as it was.
