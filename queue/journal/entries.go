@@ -34,12 +34,25 @@ type Summary struct {
 // Entries lists the last limit operations, newest first; all of them when limit
 // is not positive. Its memory grows with their number, not with their payloads.
 func (j *Journal) Entries(limit int) ([]Summary, error) {
+	return j.list(limit, func(tally) bool { return true })
+}
+
+// Undoable lists the last limit operations of which something could still be put back,
+// as Entries does.
+func (j *Journal) Undoable(limit int) ([]Summary, error) {
+	return j.list(limit, tally.undoable)
+}
+
+func (j *Journal) list(limit int, wanted func(tally) bool) ([]Summary, error) {
 	var all []Summary
 	err := j.read(func(v *view) error {
 		all = nil
 		for t, err := range v.tallies() {
 			if err != nil {
 				return err
+			}
+			if !wanted(t) {
+				continue
 			}
 			s, err := v.summary(t)
 			if err != nil {
@@ -66,7 +79,7 @@ func (j *Journal) Last(server string) (Summary, error) {
 			if err != nil {
 				return err
 			}
-			if _, undoable := t.runs.messages(); t.server == server && undoable > 0 {
+			if t.server == server && t.undoable() {
 				last, err = v.summary(t)
 				return err
 			}
@@ -89,6 +102,11 @@ type tally struct {
 	begun, first place // of the first intent, and that of a message; without a part when there is none
 	firstSeq     int32
 	runs         runs
+}
+
+func (t tally) undoable() bool {
+	_, n := t.runs.messages()
+	return n > 0
 }
 
 // place is where a line begins.

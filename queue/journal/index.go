@@ -171,11 +171,20 @@ func (n names) indexOf(s segment) (*index, error) {
 		return nil, err
 	}
 	defer file.Close()
+	if ix, err := n.newIndex(s, file); err == nil {
+		return ix, nil
+	}
+	// On a full disk it is made anew each time.
+	var memory bytes.Buffer
+	frames, err := writeIndex(&memory, s, file)
+	return &index{in: bytes.NewReader(memory.Bytes()), frames: frames}, err
+}
+
+// newIndex makes the index of a segment and keeps it.
+func (n names) newIndex(s segment, file io.ReaderAt) (*index, error) {
 	kept, err := n.createIndex(s.number)
-	if err != nil { // a disk that is full: then it is made anew each time
-		var memory bytes.Buffer
-		frames, err := writeIndex(&memory, s, file)
-		return &index{in: bytes.NewReader(memory.Bytes()), frames: frames}, err
+	if err != nil {
+		return nil, err
 	}
 	frames, err := writeIndex(kept, s, file)
 	if err == nil {
