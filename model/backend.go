@@ -45,6 +45,8 @@ type Backend interface {
 
 	// UndoList returns the last operations in the journal, newest first.
 	UndoList(ctx context.Context, limit int) ([]journal.Summary, error)
+	// UndoDropped returns what the journal has dropped to make room since it was asked last.
+	UndoDropped() journal.Dropped
 	// Undo takes back the operation with an id. What it did before an error counts.
 	Undo(ctx context.Context, id string) (queue.BulkReport, error)
 }

@@ -55,11 +55,11 @@ func (m Model) sampleCmd(gen int, forced bool) tea.Cmd {
 	return m.request(m.cfg.Timeout, func(ctx context.Context) tea.Msg {
 		if len(qs) > 0 {
 			poll, err := b.Sample(ctx, qs)
-			return queuesSampledMsg{gen: gen, poll: poll, err: err, forced: forced}
+			return queuesSampledMsg{dropped: b.UndoDropped(), gen: gen, poll: poll, err: err, forced: forced}
 		}
 		// Nothing to sample: only whether the server is there.
 		s, err := b.Server(ctx)
-		return queuesSampledMsg{gen: gen, poll: queue.Poll{Now: s.Now, Took: s.Ping, Commands: 1}, err: err, forced: forced}
+		return queuesSampledMsg{dropped: b.UndoDropped(), gen: gen, poll: queue.Poll{Now: s.Now, Took: s.Ping, Commands: 1}, err: err, forced: forced}
 	})
 }
 

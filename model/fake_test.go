@@ -28,6 +28,7 @@ type fake struct {
 	note      string
 	panicking bool
 	undo      []journal.Summary
+	dropped   journal.Dropped
 	calls     map[string]int
 	enqueued  []queue.EnqueueOptions
 	engine    fakeEngine
@@ -308,6 +309,14 @@ func (f *fake) Reschedule(_ context.Context, q queue.Queue, ms []queue.Message, 
 		f.addDelayed(m.Key, string(m.Payload), q.Unit.Score(due))
 		return true
 	})
+}
+
+func (f *fake) UndoDropped() journal.Dropped {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d := f.dropped
+	f.dropped = journal.Dropped{}
+	return d
 }
 
 func (f *fake) UndoList(context.Context, int) ([]journal.Summary, error) {

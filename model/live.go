@@ -82,6 +82,14 @@ func (l *Live) UndoList(_ context.Context, limit int) ([]journal.Summary, error)
 	return l.journal.Entries(limit)
 }
 
+// UndoDropped asks the journal that this process writes.
+func (l *Live) UndoDropped() journal.Dropped {
+	if l.journal == nil {
+		return journal.Dropped{}
+	}
+	return l.journal.TakeDropped()
+}
+
 // Undo takes back an operation, unless another redq is undoing at the moment.
 func (l *Live) Undo(ctx context.Context, id string) (queue.BulkReport, error) {
 	return l.undo(ctx, id, nil)

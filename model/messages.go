@@ -12,10 +12,11 @@ import (
 // one is dropped, so a late answer never overwrites a newer one.
 type (
 	queuesSampledMsg struct {
-		gen    int
-		poll   queue.Poll
-		err    error
-		forced bool // asked for by R: applied even when the view is frozen
+		dropped journal.Dropped // by the undo journal since the last one
+		gen     int
+		poll    queue.Poll
+		err     error
+		forced  bool // asked for by R: applied even when the view is frozen
 	}
 	pollDueMsg struct{ gen int }
 

@@ -85,6 +85,7 @@ func (m Model) pollDue(msg pollDueMsg) (Model, tea.Cmd) {
 
 // sampled takes a poll and sets the timer of the next.
 func (m Model) sampled(msg queuesSampledMsg) (Model, tea.Cmd) {
+	m = m.notedDropped(msg.dropped) // it is told once, however late
 	if msg.gen != m.poll.gen {
 		return m, nil
 	}

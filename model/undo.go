@@ -127,6 +127,9 @@ func undoText(e journal.Summary) string {
 	if len(e.Keys) > 0 {
 		text += " of " + shown(e.Keys[0])
 	}
+	if e.Lost > 0 {
+		text += fmt.Sprintf(", the first %s are lost", Thousands(int64(e.Lost)))
+	}
 	if e.Undoable > 0 && e.Undoable < e.Total {
 		text += fmt.Sprintf(", %s left to undo", Thousands(int64(e.Undoable)))
 	}

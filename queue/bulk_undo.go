@@ -81,6 +81,9 @@ func (u *bulkUndo) open(ctx context.Context) error {
 		if !it.Undoable() {
 			continue
 		}
+		if err := u.entry.checkPurge(it); err != nil {
+			return err
+		}
 		happened, err := u.happened(ctx, it)
 		if err != nil {
 			return err

@@ -2,11 +2,9 @@ package queue
 
 import (
 	"crypto/sha1"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"time"
-	"unicode/utf8"
 )
 
 // Op names what an operator did.
@@ -122,6 +120,9 @@ type Entry struct {
 	Items  []Item
 	// Batches are the steps of a bulk operation, which has no Items; else nil.
 	Batches Batches
+	// Lost is how many more messages there were before the first of these: the journal has
+	// dropped what it knew of them, and they cannot be put back.
+	Lost int64
 }
 
 // Batches gives the steps of one bulk operation in the order they were asked for. One step
@@ -174,46 +175,39 @@ func (e Entry) Undoable() int {
 	return n
 }
 
-// record is the wire form of Record. Bytes that are valid UTF-8 stay readable,
-// others are base64, so that the journal can be read with a pager and grep.
+// record is the wire form of Record, which Record.AppendJSON writes. Bytes that are valid UTF-8 stay
+// readable, others are base64, so that the journal can be read with a pager and grep.
 type record struct {
 	Kind     RecordKind `json:"kind"`
 	Entry    string     `json:"entry"`
 	Seq      int        `json:"seq"`
 	Time     time.Time  `json:"time"`
-	Server   *text      `json:"server,omitempty"`
-	Queue    *text      `json:"queue,omitempty"`
-	Op       Op         `json:"op,omitempty"`
-	N        int        `json:"n,omitempty"`
-	Count    int64      `json:"count,omitempty"`
-	Place    Place      `json:"place,omitempty"`
-	Key      *text      `json:"key,omitempty"`
-	Index    int64      `json:"index,omitempty"`
-	Len      int64      `json:"len,omitempty"`
-	Score    Score      `json:"score,omitempty"`
-	Payload  *text      `json:"payload,omitempty"`
-	ToPlace  Place      `json:"to_place,omitempty"`
-	ToKey    *text      `json:"to_key,omitempty"`
-	ToScore  Score      `json:"to_score,omitempty"`
-	End      End        `json:"end,omitempty"`
-	NewBytes *text      `json:"new_payload,omitempty"`
-	Prints   []byte     `json:"prints,omitempty"`
-	At       []int64    `json:"at,omitempty"`
-	Scores   []Score    `json:"scores,omitempty"`
-	ToScores []Score    `json:"to_scores,omitempty"`
-	Payloads []text     `json:"payloads,omitempty"`
-	Outcome  Outcome    `json:"outcome,omitempty"`
+	Server   *text      `json:"server"`
+	Queue    *text      `json:"queue"`
+	Op       Op         `json:"op"`
+	N        int        `json:"n"`
+	Count    int64      `json:"count"`
+	Place    Place      `json:"place"`
+	Key      *text      `json:"key"`
+	Index    int64      `json:"index"`
+	Len      int64      `json:"len"`
+	Score    Score      `json:"score"`
+	Payload  *text      `json:"payload"`
+	ToPlace  Place      `json:"to_place"`
+	ToKey    *text      `json:"to_key"`
+	ToScore  Score      `json:"to_score"`
+	End      End        `json:"end"`
+	NewBytes *text      `json:"new_payload"`
+	Prints   []byte     `json:"prints"`
+	At       []int64    `json:"at"`
+	Scores   []Score    `json:"scores"`
+	ToScores []Score    `json:"to_scores"`
+	Payloads []text     `json:"payloads"`
+	Outcome  Outcome    `json:"outcome"`
 }
 
 // text is bytes as JSON: a string, or {"b64": …} when they are not valid UTF-8.
 type text []byte
-
-func (t text) MarshalJSON() ([]byte, error) {
-	if utf8.Valid(t) {
-		return json.Marshal(string(t))
-	}
-	return json.Marshal(map[string]string{"b64": base64.StdEncoding.EncodeToString(t)})
-}
 
 func (t *text) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
@@ -230,44 +224,11 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-func textOf(s string) *text {
-	if s == "" {
-		return nil
-	}
-	t := text(s)
-	return &t
-}
-
 func (t *text) string() string {
 	if t == nil {
 		return ""
 	}
 	return string(*t)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (r Record) MarshalJSON() ([]byte, error) {
-	w := record{
-		Kind: r.Kind, Entry: r.Entry, Seq: r.Seq, Time: r.Time,
-		Server: textOf(r.Server), Queue: textOf(r.Queue), Op: r.Op, Outcome: r.Outcome, Count: r.Count,
-	}
-	w.Index, w.Len = r.Message.Index, r.Message.Len
-	if r.Kind == Intent {
-		payload := text(r.Message.Payload)
-		w.Place, w.Key = r.Message.Place, textOf(r.Message.Key)
-		if r.Batch != nil {
-			r.Batch.write(&w)
-		} else {
-			w.Payload = &payload
-		}
-		w.Score = r.Message.Score
-		w.ToPlace, w.ToKey, w.ToScore, w.End = r.ToPlace, textOf(r.ToKey), r.ToScore, r.End
-		if r.Payload != nil {
-			edited := text(r.Payload)
-			w.NewBytes = &edited
-		}
-	}
-	return json.Marshal(w)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -294,17 +255,6 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 		return r.readBatch(w)
 	}
 	return nil
-}
-
-// write puts a batch into the wire form of its record.
-func (b *Batch) write(w *record) {
-	w.N, w.At, w.Scores, w.ToScores = b.Len(), b.Index, b.Scores, b.ToScores
-	for _, p := range b.Prints {
-		w.Prints = append(w.Prints, p[:]...)
-	}
-	for _, p := range b.Payloads {
-		w.Payloads = append(w.Payloads, p)
-	}
 }
 
 // readBatch takes the batch out of a wire form. One whose parts do not fit each other is damaged.

@@ -212,8 +212,10 @@ func (c *Client) run(ctx context.Context, op Op, q Queue, ms []Message, order []
 			Kind: Intent, Entry: entry, Seq: seq, Time: time.Now(),
 			Server: c.address, Queue: q.Name, Op: op, Message: m,
 		}
-		seq++
 		cl, err := build(r)
+		if err == nil { // the numbers in the journal have no gap: one would say that something was lost
+			seq++
+		}
 		return step{record: r, call: cl}, err
 	})
 	return report

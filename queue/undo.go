@@ -42,6 +42,8 @@ func (c *Client) Undo(ctx context.Context, e Entry) Report {
 			report.Results[i] = resultOf(ErrAlreadyBack)
 		case !it.Undoable():
 			report.Results[i] = resultOf(fmt.Errorf("%w: it was %s, so there is nothing to undo", ErrGone, it.Outcome))
+		case e.checkPurge(it) != nil:
+			report.Results[i] = resultOf(e.checkPurge(it))
 		case it.Seq < 0:
 			report.Results[i] = c.rejoin(ctx, it, items)
 			stranded = cmp.Or(stranded, report.Results[i].Err)
@@ -70,6 +72,23 @@ func (c *Client) Undo(ctx context.Context, e Entry) Report {
 	}
 	report.Results = ofMessages(report.Results, e.Items)
 	return report
+}
+
+// errHeadless is the result for a message that a purge may have set aside, where nobody knows
+// under which name: put back from the journal it could be there twice.
+var errHeadless = errors.New("the purge may not have freed it, and what the journal knew of where it was set aside was dropped to make room")
+
+// checkPurge refuses what cannot be put back since the beginning of a purge is no longer
+// in the journal.
+func (e Entry) checkPurge(it Item) error {
+	if it.Op != OpPurge || it.Outcome == Done {
+		return nil
+	}
+	header := func(h Item) bool { return h.Seq < 0 && h.Message.Key == it.Message.Key }
+	if it.Seq < 0 || slices.ContainsFunc(e.Items, header) {
+		return nil
+	}
+	return errHeadless
 }
 
 // ofMessages leaves out what became of the private keys of a purge, unless it

@@ -229,6 +229,8 @@ func (f *fake) Reschedule(context.Context, queue.Queue, []queue.Message, time.Ti
 	return queue.Report{Op: queue.OpReschedule, Results: []queue.Result{{Outcome: queue.Done}}}
 }
 
+func (f *fake) UndoDropped() journal.Dropped { return journal.Dropped{} }
+
 func (f *fake) UndoList(context.Context, int) ([]journal.Summary, error) { return f.undo, nil }
 
 func (f *fake) Undo(context.Context, string) (queue.BulkReport, error) {

@@ -1,20 +1,24 @@
 package journal
 
 import (
-	"io"
+	"os"
 
 	"redq/queue"
 )
 
 // batches are the steps of one bulk operation, of which only where they lie is in memory.
 type batches struct {
-	file  io.ReaderAt
+	// files are those that the steps lie in, by segment. They are open as long as somebody has the
+	// steps, and so stay readable when the segment is sealed or dropped meanwhile; the
+	// runtime closes them when nobody has.
+	files map[int]*os.File
 	steps []batch
 	at    map[int32]int // by the number of their first message
 }
 
 // batch is one step: where it lies, and what became of it.
 type batch struct {
+	file            *os.File
 	offset, size    int64
 	n               int32
 	outcome, undone outcomeCode
@@ -24,12 +28,36 @@ type batch struct {
 
 var _ queue.Batches = (*batches)(nil)
 
+// open returns the file of a part.
+func (b *batches) open(v *view, p *part) (*os.File, error) {
+	number := p.segment.number
+	if file := b.files[number]; file != nil {
+		return file, nil
+	}
+	file, err := v.open(p)
+	if err != nil {
+		return nil, err
+	}
+	v.release(file) // it is ours from now on
+	if b.files == nil {
+		b.files = map[int]*os.File{}
+	}
+	b.files[number] = file
+	return file, nil
+}
+
+func (b *batches) close() {
+	for _, file := range b.files {
+		_ = file.Close() // only read
+	}
+}
+
 // add takes in a record; false when it is not about a batch.
-func (b *batches) add(l line, s stub) bool {
+func (b *batches) add(file *os.File, l line, s stub) bool {
 	i, known := b.at[s.seq]
 	if s.kind == queue.Intent && s.n > 0 && !known {
 		b.at[s.seq] = len(b.steps)
-		b.steps = append(b.steps, batch{offset: l.offset, size: l.size, n: s.n})
+		b.steps = append(b.steps, batch{file: file, offset: l.offset, size: l.size, n: s.n})
 		return true
 	}
 	if !known {
@@ -70,6 +98,6 @@ func (b batch) item() queue.Item {
 func (b *batches) Step(i int) (queue.Item, error) {
 	it := b.steps[i].item()
 	var err error
-	it.Record, err = readRecord(b.file, line{offset: b.steps[i].offset, size: b.steps[i].size})
+	it.Record, err = readRecord(b.steps[i].file, line{offset: b.steps[i].offset, size: b.steps[i].size})
 	return it, err
 }

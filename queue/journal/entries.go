@@ -1,8 +1,9 @@
 package journal
 
 import (
+	"bytes"
 	"fmt"
-	"io"
+	"iter"
 	"slices"
 	"time"
 
@@ -20,34 +21,51 @@ type Summary struct {
 	Server string
 	Queue  string
 	Keys   []string // the keys it took messages from, in order of appearance
-	Total  int      // messages
+	Total  int      // messages that the journal holds
 	// Undoable is how many of the messages could still be put back. For a purge
 	// that died before it wrote any down, it is the private keys that hold them.
 	Undoable int
-	Sample   []byte // the first SampleBytes of the first message
+	// Lost is how many more messages it had at its beginning: their records were dropped
+	// to make room, and nothing can put them back.
+	Lost   int
+	Sample []byte // the first SampleBytes of the first message that the journal holds
 }
 
 // Entries lists the last limit operations, newest first; all of them when limit
 // is not positive. Its memory grows with their number, not with their payloads.
 func (j *Journal) Entries(limit int) ([]Summary, error) {
-	l, err := j.read()
+	return j.list(limit, func(tally) bool { return true })
+}
+
+// Undoable lists the last limit operations of which something could still be put back,
+// as Entries does.
+func (j *Journal) Undoable(limit int) ([]Summary, error) {
+	return j.list(limit, tally.undoable)
+}
+
+func (j *Journal) list(limit int, wanted func(tally) bool) ([]Summary, error) {
+	var all []Summary
+	err := j.read(func(v *view) error {
+		all = nil
+		for t, err := range v.tallies() {
+			if err != nil {
+				return err
+			}
+			if !wanted(t) {
+				continue
+			}
+			s, err := v.summary(t)
+			if err != nil {
+				return err
+			}
+			if all = append(all, s); len(all) == limit {
+				break
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, err
-	}
-	n := len(l.order)
-	if limit > 0 {
-		n = min(n, limit)
-	}
-	all := make([]Summary, 0, n)
-	for _, t := range slices.Backward(l.order) {
-		if len(all) == n {
-			break
-		}
-		s, err := l.summary(t)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
+		return nil, fmt.Errorf("undo journal: %w", err)
 	}
 	return all, nil
 }
@@ -55,108 +73,156 @@ func (j *Journal) Entries(limit int) ([]Summary, error) {
 // Last returns the newest operation on the server that can still be undone, or
 // ErrNotFound.
 func (j *Journal) Last(server string) (Summary, error) {
-	l, err := j.read()
-	if err != nil {
-		return Summary{}, err
-	}
-	for _, t := range slices.Backward(l.order) {
-		if t.server == server && t.undoable() > 0 {
-			return l.summary(t)
-		}
-	}
-	return Summary{}, ErrNotFound
-}
-
-// Load returns one operation with all its messages, or ErrNotFound.
-func (j *Journal) Load(id string) (queue.Entry, error) {
-	file, err := j.snapshot()
-	if err != nil {
-		return queue.Entry{}, err
-	}
-	e := queue.Entry{ID: id}
-	at := map[int]int{} // Seq to index in e.Items
-	steps := &batches{file: file, at: map[int32]int{}}
-	err = scanLines(newReader(file), func(l line) error {
-		s, ok := parseStub(l)
-		if !ok || string(s.entry) != id {
-			return nil
-		}
-		if steps.add(l, s) {
-			if e.Batches == nil {
-				e.Batches = steps
-				e.Time, e.Op, e.Server, e.Queue = s.when(), queue.Op(s.op), string(s.server.bytes()), string(s.queue.bytes())
+	var last Summary
+	err := j.read(func(v *view) error {
+		for t, err := range v.tallies() {
+			if err != nil {
+				return err
 			}
-			return nil
+			if t.server == server && t.undoable() {
+				last, err = v.summary(t)
+				return err
+			}
 		}
-		r, err := readRecord(file, l)
-		if err != nil {
-			return err
-		}
-		addRecord(&e, at, r)
-		return nil
+		return ErrNotFound
 	})
 	switch {
+	case err == ErrNotFound:
+		return Summary{}, err
 	case err != nil:
-		return queue.Entry{}, fmt.Errorf("undo journal: %w", err)
-	case len(e.Items) == 0 && e.Batches == nil:
-		return queue.Entry{}, fmt.Errorf("%w: %q", ErrNotFound, id)
+		return Summary{}, fmt.Errorf("undo journal: %w", err)
 	}
-	return e, nil
+	return last, nil
 }
 
-func readRecord(file io.ReaderAt, l line) (queue.Record, error) {
-	var r queue.Record
-	text := make([]byte, l.size)
-	if _, err := file.ReadAt(text, l.offset); err != nil {
-		return r, err
-	}
-	if err := r.UnmarshalJSON(text); err != nil {
-		return r, fmt.Errorf("the record at byte %d is damaged: %w", l.offset, err)
-	}
-	return r, nil
+// tally is what the shares of one entry come to.
+type tally struct {
+	server       string
+	keys         []string
+	begun, first place // of the first intent, and that of a message; without a part when there is none
+	firstSeq     int32
+	runs         runs
 }
 
-// addRecord puts one record into its entry. at remembers where each message is.
-func addRecord(e *queue.Entry, at map[int]int, r queue.Record) {
-	i, known := at[r.Seq]
-	if r.Kind == queue.Intent && !known {
-		if len(e.Items) == 0 {
-			e.Time, e.Op, e.Server, e.Queue = r.Time, r.Op, r.Server, r.Queue
+func (t tally) undoable() bool {
+	_, n := t.runs.messages()
+	return n > 0
+}
+
+// place is where a line begins.
+type place struct {
+	part   *part
+	offset int64
+}
+
+// before takes in a share that lies before all that the tally knows.
+func (t tally) before(s share, p *part) tally {
+	if s.begun >= 0 {
+		t.server, t.begun = s.server, place{p, s.begun}
+	}
+	if s.first >= 0 {
+		t.first, t.firstSeq = place{p, s.first}, s.firstSeq
+	}
+	keys := slices.Clip(s.keys)
+	for _, key := range t.keys {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
-		at[r.Seq] = len(e.Items)
-		e.Items = append(e.Items, queue.Item{Record: r})
-		return
 	}
-	if !known {
-		return // an answer without a question: the line that asked is damaged
-	}
-	it := &e.Items[i]
-	switch r.Kind {
-	case queue.Answered:
-		it.Outcome = r.Outcome
-		if r.Message.Len > 0 { // where it really was, not where it was last seen
-			it.Message.Index, it.Message.Len = r.Message.Index, r.Message.Len
+	t.keys, t.runs = keys, s.runs.then(t.runs)
+	return t
+}
+
+// tallies visits the entries, the one that was begun last first. What it keeps in mind are the
+// entries that later parts spoke of and that were begun before.
+func (v *view) tallies() iter.Seq2[tally, error] {
+	return func(yield func(tally, error) bool) {
+		later := map[string]tally{}
+		for k := 0; ; k++ {
+			p, t, err := v.table(k)
+			if err != nil {
+				yield(tally{}, err)
+				return
+			}
+			if p == nil {
+				return
+			}
+			for _, s := range slices.Backward(t.entries) {
+				sum := later[s.id].before(s, p)
+				begun := s.begins()
+				if s.begun >= 0 && !begun {
+					before, err := v.begunBefore(k, s.id)
+					if err != nil {
+						yield(tally{}, err)
+						return
+					}
+					begun = !before
+				}
+				if !begun {
+					later[s.id] = sum
+					continue
+				}
+				delete(later, s.id)
+				if !yield(sum, nil) {
+					return
+				}
+			}
 		}
-	case queue.UndoIntent:
-		it.Tried, it.Undone = true, ""
-	case queue.Undone:
-		it.Undone = r.Outcome
 	}
 }
 
-// snapshot returns the journal as it is now. What is appended later is not in it.
-func (j *Journal) snapshot() (*io.SectionReader, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	var file *io.SectionReader
-	err := j.locked(shared, func(size int64) error {
-		file = io.NewSectionReader(j.file, 0, size)
-		return nil
-	})
+// table reads the k-th part; nil when there is none.
+func (v *view) table(k int) (*part, table, error) {
+	p, err := v.part(k)
+	if p == nil || err != nil {
+		return nil, table{}, err
+	}
+	t, err := p.table()
+	return p, t, err
+}
+
+// begunBefore reports whether an entry has intents in parts older than the k-th.
+func (v *view) begunBefore(k int, id string) (bool, error) {
+	for k++; ; k++ {
+		p, err := v.part(k)
+		if p == nil || err != nil {
+			return false, err
+		}
+		s, ok, err := p.find(id)
+		if err != nil || ok && s.begun >= 0 {
+			return ok, err
+		}
+	}
+}
+
+// summary reads the rest of what a list shows from the lines themselves.
+func (v *view) summary(t tally) (Summary, error) {
+	s := Summary{Keys: t.keys, Server: t.server, Lost: int(t.firstSeq)}
+	s.Total, s.Undoable = t.runs.messages()
+	head, err := v.head(t.begun)
 	if err != nil {
-		return nil, fmt.Errorf("undo journal: %w", err)
+		return s, err
 	}
-	return file, nil
+	if stub, ok := parseStub(line{head: head, whole: true}); ok {
+		s.ID, s.Time, s.Op, s.Queue = string(stub.entry), stub.when(), queue.Op(stub.op), string(stub.queue.bytes())
+	}
+	if t.first.part == nil {
+		return s, nil
+	}
+	if t.first != t.begun {
+		if head, err = v.head(t.first); err != nil {
+			return s, err
+		}
+	}
+	eachField(head, func(name []byte, f value) {
+		switch string(name) {
+		case "payload":
+			s.Sample = sampleOf(f.bytes())
+		case "payloads":
+			s.Sample = sampleOf(f.first().bytes())
+		}
+	})
+	return s, nil
 }
 
-func newReader(file *io.SectionReader) io.Reader { return io.NewSectionReader(file, 0, file.Size()) }
+func sampleOf(payload []byte) []byte { return bytes.Clone(payload[:min(len(payload), SampleBytes)]) }

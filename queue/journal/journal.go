@@ -31,11 +31,11 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -67,20 +67,34 @@ const patience = 10 * time.Second
 
 // Options say how a journal is kept. The zero value is a journal without limit.
 type Options struct {
-	// MaxBytes is the size the file may grow to; 0 means no limit. Nothing is ever
-	// dropped to make room: a full journal refuses, and so stops what it cannot record.
+	// MaxBytes is what all segments together may have, without their indexes; 0 means no
+	// limit. The oldest are dropped to make room.
 	MaxBytes int64
+	// SegmentBytes is the size at which a segment is sealed and the next one begun; 0 for 64 MiB, or
+	// a sixteenth of MaxBytes where that is less.
+	SegmentBytes int64
 }
 
 // Journal is an undo journal on disk. It is safe for concurrent use, and several
-// processes may share one file.
+// processes may share its files.
 type Journal struct {
-	path     string
-	maxBytes int64
-	patience time.Duration
+	path         string // of the active segment
+	names        names
+	maxBytes     int64
+	segmentBytes int64
+	patience     time.Duration
 
-	mu   sync.Mutex // also guards the file lock, which belongs to the descriptor
-	file *os.File   // nil when closed
+	mu          sync.Mutex // also guards the file lock, which belongs to the descriptor
+	file        *os.File   // nil when closed
+	generation  int        // counts the files that were the active segment
+	sealedBytes int64      // of the sealed segments, or more
+	hold        hold
+	dropped     Dropped
+
+	indexed sync.Mutex // guards active
+	active  active
+
+	background sync.WaitGroup // indexes what was sealed
 }
 
 var _ queue.Journal = (*Journal)(nil)
@@ -106,27 +120,36 @@ func Open(path string, o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("undo journal: %w", err)
 	}
-	return &Journal{path: path, maxBytes: o.MaxBytes, patience: patience, file: file}, nil
+	j := &Journal{
+		path: path, names: names(path), maxBytes: o.MaxBytes, segmentBytes: o.segmentSize(),
+		patience: patience, file: file, sealedBytes: math.MaxInt64 / 2, hold: hold{path: path},
+	}
+	return j, nil
 }
 
-// Path returns the journal's file.
+// Path returns the journal's file, the active segment; the sealed ones are beside it.
 func (j *Journal) Path() string { return j.path }
 
 // Close closes the file.
 func (j *Journal) Close() error {
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	if j.file == nil {
+		j.mu.Unlock()
 		return nil
 	}
-	err := j.file.Close()
+	err := errors.Join(j.hold.close(), j.file.Close())
 	j.file = nil
+	j.mu.Unlock()
+	j.background.Wait()
 	return err
 }
 
 // Append writes records in one piece and returns when they are on the disk. On
 // an error none of them is in the journal, or the disk failed so badly that
 // even that could not be had; then some may be.
+//
+// When the journal has no room, its oldest segments are dropped, see TakeDropped. The error is
+// ErrFull when the records are too many, or only entries that are under way could be dropped.
 func (j *Journal) Append(records ...queue.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -137,28 +160,79 @@ func (j *Journal) Append(records ...queue.Record) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	err = j.locked(exclusive, func(size int64) error { return j.write(lines, size) })
-	if err != nil {
+	if err := j.append(records, lines); err != nil {
 		return fmt.Errorf("undo journal: %w", err)
 	}
 	return nil
 }
 
+func (j *Journal) append(records []queue.Record, lines []byte) error {
+	if j.file == nil {
+		return fs.ErrClosed
+	}
+	if j.maxBytes > 0 && int64(len(lines)) > j.maxBytes {
+		return fmt.Errorf("%w: %s may have %d bytes, and %d are to be written at once", ErrFull, j.path, j.maxBytes, len(lines))
+	}
+	for {
+		full := false
+		err := j.locked(exclusive, func(size int64) error {
+			if full = size > 0 && size+int64(len(lines)) > j.segmentBytes; full {
+				return j.seal()
+			}
+			return j.store(records, lines, size)
+		})
+		if err != nil || !full {
+			return err
+		}
+	}
+}
+
+// seal makes the active segment, which the caller has locked, a numbered one. Its index is made while the
+// caller goes on; should that fail, whoever needs it makes it.
+func (j *Journal) seal() error {
+	s, err := j.names.seal()
+	if err != nil {
+		return err
+	}
+	j.background.Go(func() {
+		if ix, err := j.names.indexOf(s); err == nil {
+			ix.close()
+		}
+	})
+	return nil
+}
+
+// store writes records to the active segment, which has size bytes.
+func (j *Journal) store(records []queue.Record, lines []byte, size int64) error {
+	err := j.makeRoom(size, int64(len(lines)), records)
+	if err == nil {
+		err = j.hold.begin(records)
+	}
+	if err == nil {
+		err = j.write(lines, size)
+	}
+	if err != nil {
+		j.hold.withdraw(records)
+	}
+	// What was answered is over, written down or not. Should that fail, others keep it longer.
+	_ = j.hold.end(records)
+	return err
+}
+
 func encode(records []queue.Record) ([]byte, error) {
-	var lines bytes.Buffer
+	var lines []byte
 	for _, r := range records {
 		if r.Kind == queue.Intent && !r.Message.Complete() {
 			return nil, fmt.Errorf("message %d of %d bytes has only %d: it could not be put back",
 				r.Seq, r.Message.Size, len(r.Message.Payload))
 		}
-		line, err := r.MarshalJSON()
-		if err != nil {
+		var err error
+		if lines, err = r.AppendJSON(lines); err != nil {
 			return nil, err
 		}
-		lines.Write(line)
-		lines.WriteByte('\n')
+		lines = append(lines, '\n')
 	}
-	return lines.Bytes(), nil
+	return lines, nil
 }
 
 // write appends to a file of the given size, or leaves it as it was.
@@ -169,9 +243,6 @@ func (j *Journal) write(lines []byte, size int64) error {
 	}
 	if torn {
 		lines = append([]byte("\n"), lines...)
-	}
-	if j.maxBytes > 0 && size+int64(len(lines)) > j.maxBytes {
-		return fmt.Errorf("%w: %s may have %d bytes", ErrFull, j.path, j.maxBytes)
 	}
 	_, err = j.file.Write(lines)
 	if err == nil {
@@ -232,6 +303,8 @@ func (j *Journal) reopen() error {
 	// Closing drops the lock; nothing was written that the close could lose.
 	_ = j.file.Close()
 	j.file = file
+	j.generation++
+	j.sealedBytes = math.MaxInt64 / 2 // nobody knows
 	return nil
 }
 

@@ -114,6 +114,13 @@ func (r *run) status(err error) int {
 	return exitFailed
 }
 
+// note says something beside the results of a command.
+func (r *run) note(format string, args ...any) {
+	text := line(fmt.Sprintf(format, args...))
+	r.log.Warn(text)
+	fmt.Fprintln(r.Stderr, "redq: "+text)
+}
+
 // complain prints an error as one plain line, without secrets and without bytes
 // that a terminal would obey. Only the dashboard may say more: it tells of its faults.
 func (r *run) complain(err error) {

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"redq/model"
 	"redq/queue"
 	"redq/queue/journal"
 )
@@ -15,6 +17,8 @@ type connection struct {
 	settings
 	// journal is nil for a command that changes nothing, and with --no-journal.
 	journal *journal.Journal
+	// note tells the person something beside the results.
+	note func(format string, args ...any)
 }
 
 // server names the server for a person: the profile and the address.
@@ -30,6 +34,9 @@ func (c connection) close() {
 		_ = c.Close() // all answers are in
 	}
 	if c.journal != nil {
+		if d := c.journal.TakeDropped(); d.Messages > 0 {
+			c.note("%s", model.DroppedText(d, time.Now()))
+		}
 		_ = c.journal.Close() // every record is on the disk already
 	}
 }
@@ -65,13 +72,13 @@ func (r *run) open(ctx context.Context, s settings, journaled bool) (connection,
 	s.options.NoDelete = !r.flags.force
 	if journaled && !r.flags.noJournal {
 		var err error
-		if j, err = r.openJournal(); err != nil {
+		if j, err = r.openJournal(s.journalMax); err != nil {
 			return connection{}, err
 		}
 		s.options.Journal = j
 	}
 	client, err := r.dial(ctx, s.options)
-	c := connection{client, s, j}
+	c := connection{client, s, j, r.note}
 	if err != nil {
 		c.close()
 		return connection{}, err
@@ -109,12 +116,13 @@ func (r *run) openLog() error {
 	return nil
 }
 
-func (r *run) openJournal() (*journal.Journal, error) {
+// openJournal opens the undo journal, which may grow to so many bytes; 0 for no limit.
+func (r *run) openJournal(maxBytes int64) (*journal.Journal, error) {
 	path := r.flags.journal
 	if path == "" {
 		path = journal.DefaultPath()
 	}
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journal.Open(path, journal.Options{MaxBytes: maxBytes})
 	if err != nil {
 		return nil, failf("%v (--journal says where else to keep it, --read-only needs none)", err)
 	}

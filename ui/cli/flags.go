@@ -14,6 +14,7 @@ import (
 	"redq/queue"
 	"redq/queue/filter"
 	"redq/queue/layout"
+	"redq/ui/cli/config"
 )
 
 // flags are those that every command takes.
@@ -30,6 +31,7 @@ type flags struct {
 	match                  string
 	queues                 queueFlag
 	journal                string
+	journalMax             config.Size
 	noJournal, force       bool
 	given                  func(name string) bool
 }
@@ -52,6 +54,7 @@ func (r *run) shared(root *cobra.Command) {
 	set.Var(&f.queues, "queue", "name a queue by hand (repeatable):\n`NAME`[,ready=KEY][,backup=KEY][,delayed=KEY]\n"+
 		"[,dead=KEY][,unit=s|ms][,push=left|right]\n[,stuck=60s]")
 	set.StringVar(&f.journal, "journal", "", "keep the undo journal in this `FILE`")
+	set.Var(&sizeFlag{&f.journalMax}, "journal-max", "drop its oldest part beyond this `SIZE`, like 500MB or 2GiB;\n0 for no limit (default 1GB)")
 	set.BoolVar(&f.noJournal, "no-journal", false, "keep no undo journal: nothing can be undone, nor deleted")
 	set.BoolVar(&f.force, "force", false, "delete all the same")
 	set.StringVar(&f.log, "log", "", "append a log to this `FILE`")
@@ -140,6 +143,17 @@ func (c *countFlag) Set(s string) error {
 
 func (c *countFlag) Type() string   { return "count" }
 func (c *countFlag) String() string { return "" }
+
+// sizeFlag is a number of bytes.
+type sizeFlag struct{ value *config.Size }
+
+func (f *sizeFlag) Set(s string) (err error) {
+	*f.value, err = config.ParseSize(s)
+	return err
+}
+
+func (f *sizeFlag) Type() string   { return "size" }
+func (f *sizeFlag) String() string { return "" }
 
 // placeFlag is one of a queue's places.
 type placeFlag struct{ value *queue.Place }

@@ -22,6 +22,8 @@ type settings struct {
 	refresh time.Duration
 	match   string
 	queues  []queue.Queue // named by hand
+
+	journalMax int64 // bytes; 0 for no limit
 }
 
 // settings puts flags, configuration file and environment together: a flag
@@ -43,8 +45,13 @@ func (r *run) settings() (settings, error) {
 			return settings{}, usagef("%v", err)
 		}
 	}
-	return r.merge(name, p), nil
+	s := r.merge(name, p)
+	s.journalMax = cmp.Or(r.flags.journalMax, file.JournalMax, config.Size{Bytes: usualJournal, Given: true}).Bytes
+	return s, nil
 }
+
+// usualJournal is how many bytes the undo journal may have unless somebody has said so.
+const usualJournal = 1_000_000_000
 
 func (r *run) merge(name string, p config.Profile) settings {
 	f := r.flags

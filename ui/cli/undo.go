@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,14 +12,18 @@ import (
 	"redq/queue/payload"
 )
 
+// usualUndoList is how many entries are listed unless somebody has said so.
+const usualUndoList = 1000
+
 type undoFlags struct {
 	operationFlags
-	last bool
-	id   string
+	last  bool
+	id    string
+	limit int64 // entries that are listed; 0: all
 }
 
 func (r *run) undo() *cobra.Command {
-	var f undoFlags
+	f := undoFlags{limit: usualUndoList}
 	cmd := &cobra.Command{
 		Use:   "undo [--last | --id ID]",
 		Short: "List what can be undone, or undo it",
@@ -45,6 +48,7 @@ took. Messages that are back already, or were taken since, are left alone.`,
 	}
 	cmd.Flags().BoolVar(&f.last, "last", false, "undo the newest entry of this server that can be undone")
 	cmd.Flags().StringVar(&f.id, "id", "", "undo the entry `ID`")
+	cmd.Flags().VarP(&countFlag{&f.limit, 0}, "limit", "n", "list at most `N` entries, 0 for all (default 1000)")
 	f.define(cmd)
 	return cmd
 }
@@ -59,6 +63,7 @@ type entryJSON struct {
 	QueueB64 *string  `json:"queue_b64,omitempty"`
 	Total    int      `json:"total"`
 	Undoable int      `json:"undoable"`
+	Lost     int      `json:"lost,omitempty"`
 }
 
 // listUndo lists the entries of which something can still be undone. It asks no server.
@@ -66,19 +71,21 @@ func (r *run) listUndo(f undoFlags) error {
 	if err := r.openLog(); err != nil {
 		return err
 	}
-	j, err := r.openJournal()
+	j, err := r.openJournal(0) // nothing is written
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	all, err := j.Entries(0)
+	undoable, err := j.Undoable(int(f.limit))
 	if err != nil {
 		return failf("%v", err)
 	}
-	undoable := slices.DeleteFunc(all, func(s journal.Summary) bool { return s.Undoable == 0 })
+	if len(undoable) == usualUndoList && f.limit == usualUndoList {
+		r.note("these are the last %d entries: -n 0 lists all", len(undoable))
+	}
 	if f.json {
 		for _, s := range undoable {
-			e := entryJSON{ID: s.ID, Time: timeJSON(s.Time), Op: s.Op, Server: s.Server, Total: s.Total, Undoable: s.Undoable}
+			e := entryJSON{ID: s.ID, Time: timeJSON(s.Time), Op: s.Op, Server: s.Server, Total: s.Total, Undoable: s.Undoable, Lost: s.Lost}
 			e.Queue, e.QueueB64 = textJSON(s.Queue)
 			if err := writeJSON(r.Stdout, e); err != nil {
 				return err
@@ -89,9 +96,18 @@ func (r *run) listUndo(f undoFlags) error {
 	t := r.table("ID", "TIME", "OPERATION", "SERVER", "QUEUE", "MESSAGES", "FIRST")
 	for _, s := range undoable {
 		t.row(line(s.ID), timeText(s.Time, r.Now()), line(string(s.Op)), line(s.Server), line(s.Queue),
-			fmt.Sprintf("%d of %d", s.Undoable, s.Total), payload.Preview(s.Sample, sampleBytes))
+			undoableText(s), payload.Preview(s.Sample, sampleBytes))
 	}
 	return t.flush()
+}
+
+// undoableText says how much of an entry could be put back.
+func undoableText(s journal.Summary) string {
+	text := fmt.Sprintf("%d of %d", s.Undoable, s.Total)
+	if s.Lost > 0 {
+		text += fmt.Sprintf(", %d lost", s.Lost)
+	}
+	return text
 }
 
 func (r *run) undoEntry(ctx context.Context, f undoFlags) error {
@@ -128,6 +144,9 @@ func (r *run) undoEntry(ctx context.Context, f undoFlags) error {
 func (r *run) undoMessages(ctx context.Context, c connection, e queue.Entry, f undoFlags) error {
 	if e.Undoable() == 0 {
 		return failf("nothing of entry %s can be undone any more", e.ID)
+	}
+	if e.Lost > 0 {
+		r.note("the first %s of entry %s are not brought back: what the undo journal knew of them was dropped to make room", plural(e.Lost), e.ID)
 	}
 	matched, ms, err := undoable(e)
 	if err != nil {

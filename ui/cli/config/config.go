@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
+	"github.com/dustin/go-humanize"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
@@ -26,6 +28,8 @@ type File struct {
 	// Default names the profile used when neither a flag nor the environment says where to connect.
 	Default  string             `yaml:"default"`
 	Profiles map[string]Profile `yaml:"profiles"`
+	// JournalMax is how large the undo journal may become, on this machine.
+	JournalMax Size `yaml:"journal_max"`
 }
 
 // Profile is one server and what to look at there. Zero values mean "as without a profile".
@@ -178,6 +182,30 @@ func (d *Duration) UnmarshalYAML(node ast.Node) error {
 			err = errors.New("expected a duration above 0")
 		}
 		*d = Duration(v)
+		return err
+	})
+}
+
+// Size is a number of bytes, written like 500MB, 2GiB or 1G; the zero value is that nobody
+// has given one.
+type Size struct {
+	Bytes int64
+	Given bool
+}
+
+// ParseSize reads a size. KB, MB and GB, or K, M and G, are powers of 1000; KiB, MiB and GiB those of 1024.
+func ParseSize(s string) (Size, error) {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n > math.MaxInt64 {
+		return Size{}, errors.New("expected a size like 500MB or 2GiB")
+	}
+	return Size{int64(n), true}, nil
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *Size) UnmarshalYAML(node ast.Node) error {
+	return scalar(node, func(text string) (err error) {
+		*s, err = ParseSize(text)
 		return err
 	})
 }
