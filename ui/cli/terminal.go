@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -55,17 +56,30 @@ func (r *run) askPassword(ctx context.Context, address string) (string, error) {
 	in, _ := r.terminal()
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
+	if err == nil {
+		err = echoOff(fd) // before the question: what is typed at once must not be seen either
+	}
 	if err != nil {
 		return "", failf("cannot ask for a password: %v", err)
 	}
 	fmt.Fprintf(r.Stderr, "password for %s: ", line(redact(address)))
 	password, err := wait(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
 	fmt.Fprintln(r.Stderr)
+	_ = term.Restore(fd, before)
 	if err != nil {
-		_ = term.Restore(fd, before) // the read may still hold the terminal without echo
 		return "", failf("no password was given")
 	}
 	return string(password), nil
+}
+
+// echoOff has a terminal not show what is typed.
+func echoOff(fd int) error {
+	state, err := unix.IoctlGetTermios(fd, readTerminal)
+	if err != nil {
+		return err
+	}
+	state.Lflag &^= unix.ECHO
+	return unix.IoctlSetTermios(fd, setTerminal, state)
 }
 
 // wait runs a read that nothing can interrupt, and leaves it behind when ctx
