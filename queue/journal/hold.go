@@ -15,9 +15,9 @@ import (
 
 const holdInfix = ".hold-"
 
-// idleTime is how long an entry is held after its last answer: between two steps of an
+// idleTime is how long the entry that was answered last is held: between two steps of an
 // operation there may be none that waits for an answer.
-const idleTime = 30 * time.Second
+const idleTime = 10 * time.Second
 
 // hold names the entries that a process is at work on, in a file that it has locked as
 // long as it lives, so that no other process drops them to make room. It is read and
@@ -27,7 +27,8 @@ type hold struct {
 	file *os.File
 	// asked are the messages of each entry for whose answer it waits.
 	asked map[string]map[int]struct{}
-	idle  map[string]time.Time // when the last answer came
+	idle  string    // the entry that was answered last
+	since time.Time // when that was
 }
 
 // begin takes in what is about to be asked.
@@ -38,7 +39,7 @@ func (h *hold) begin(rs []queue.Record) error {
 			continue
 		}
 		if h.asked == nil {
-			h.asked, h.idle = map[string]map[int]struct{}{}, map[string]time.Time{}
+			h.asked = map[string]map[int]struct{}{}
 		}
 		if h.asked[r.Entry] == nil {
 			h.asked[r.Entry], more = map[int]struct{}{}, true
@@ -61,7 +62,7 @@ func (h *hold) end(rs []queue.Record) error {
 		}
 		if delete(asked, r.Seq); len(asked) == 0 {
 			delete(h.asked, r.Entry)
-			h.idle[r.Entry], fewer = time.Now(), true
+			h.idle, h.since, fewer = r.Entry, time.Now(), true
 		}
 	}
 	if !fewer {
@@ -84,12 +85,8 @@ func (h *hold) withdraw(rs []queue.Record) {
 // write writes the entries with the second until which each is held, 0 for no end.
 func (h *hold) write() error {
 	held := map[string]int64{}
-	for id, since := range h.idle {
-		if until := since.Add(idleTime); time.Now().Before(until) {
-			held[id] = until.Unix()
-		} else {
-			delete(h.idle, id)
-		}
+	if h.idle != "" {
+		held[h.idle] = h.since.Add(idleTime).Unix()
 	}
 	for id := range h.asked {
 		held[id] = 0
@@ -110,6 +107,9 @@ func (h *hold) write() error {
 }
 
 func (h *hold) create() error {
+	if _, err := h.held(); err != nil { // removes what the dead have left
+		return err
+	}
 	file, err := os.CreateTemp(filepath.Dir(h.path), filepath.Base(h.path)+holdInfix+"*")
 	if err != nil {
 		return err

@@ -208,11 +208,9 @@ func (n names) createIndex(number int) (*os.File, error) {
 
 const tempExt = ".tmp"
 
-// keepIndex puts a finished file in the place of the index.
+// keepIndex puts a finished file in the place of the index. It does not wait for the disk: what a
+// crash of the machine leaves of an index is not trusted.
 func (n names) keepIndex(file *os.File, s segment) error {
-	if err := file.Sync(); err != nil {
-		return err
-	}
 	path := n.index(s.number)
 	if err := os.Rename(file.Name(), path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -220,7 +218,7 @@ func (n names) keepIndex(file *os.File, s segment) error {
 	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
 		_ = os.Remove(path) // the segment was dropped meanwhile
 	}
-	return syncDir(filepath.Dir(path))
+	return nil
 }
 
 // writeIndex writes the index of a segment.

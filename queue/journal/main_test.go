@@ -27,10 +27,11 @@ const (
 	envCount = "JOURNAL_TEST_COUNT"
 	envName  = "JOURNAL_TEST_NAME"
 	envSize  = "JOURNAL_TEST_SIZE"
+	envMost  = "JOURNAL_TEST_SEGMENT"
 )
 
 func TestMain(m *testing.M) {
-	children := map[string]func() error{"append": childAppends, "file limit": childHitsLimit, "lock": childLocks}
+	children := map[string]func() error{"append": childAppends, "file limit": childHitsLimit, "lock": childLocks, "hold": childHolds}
 	if child, ok := children[os.Getenv(envChild)]; ok {
 		if err := child(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -53,7 +54,8 @@ func child(t *testing.T, what, path string, env ...string) *exec.Cmd {
 // childAppends appends COUNT entries (for ever when it is 0) with payloads of up to
 // SIZE bytes and prints the id of each after Append has returned.
 func childAppends() error {
-	j, err := journal.Open(os.Getenv(envPath), journal.Options{})
+	segment, _ := strconv.ParseInt(os.Getenv(envMost), 10, 64) // 0 when it is not given
+	j, err := journal.Open(os.Getenv(envPath), journal.Options{SegmentBytes: segment})
 	if err != nil {
 		return err
 	}
@@ -123,6 +125,22 @@ func childHitsLimit() error {
 		return err
 	}
 	return j.Append(deletion("after", 0, []byte("kept too")))
+}
+
+// childHolds is at work on an entry until its standard input ends.
+func childHolds() error {
+	j, err := journal.Open(os.Getenv(envPath), journal.Options{})
+	if err != nil {
+		return err
+	}
+	if err := j.Append(deletion("held", 0, []byte("x"))); err != nil {
+		return err
+	}
+	fmt.Println("asked")
+	if _, err = bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	return j.Append(answer(queue.Answered, "held", 0, queue.Done))
 }
 
 // childLocks holds the undo lock until its standard input ends.
