@@ -181,3 +181,63 @@ func TestUndoBulkLeavesWhatWasTaken(t *testing.T) {
 		t.Errorf("%d are in dead", n)
 	}
 }
+
+// A purge of which the journal has lost the beginning, and that had died, may have left
+// messages aside that nobody finds: what may be among them is not put back a second time.
+func TestUndoOfAPurgeWithoutItsBeginning(t *testing.T) {
+	s := queuetest.Redis(t)
+	for _, bulk := range []bool{true, false} {
+		c, j := open(t, s)
+		push(t, s, "orders", "a")
+		for i, answered := range []bool{true, false} {
+			r := queue.Record{Kind: queue.Intent, Entry: "headless", Seq: 7 + i, Time: time.Now(), Server: c.Address(), Queue: "orders", Op: queue.OpPurge, End: queue.Right}
+			r.Message = queue.Message{Place: queue.Ready, Key: "orders", Index: int64(i), Len: 2}
+			if payload := []byte{'x', byte('0' + i)}; bulk {
+				r.Batch = &queue.Batch{Payloads: [][]byte{payload}}
+			} else {
+				r.Message.Payload, r.Message.Size = payload, 2
+			}
+			rs := []queue.Record{r}
+			if answered {
+				rs = append(rs, queue.Record{Kind: queue.Answered, Entry: "headless", Seq: 7 + i, Outcome: queue.Done})
+			}
+			if err := j.Append(rs...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e := entry(t, j, "headless")
+		if e.Lost != 7 {
+			t.Errorf("%d are lost", e.Lost)
+		}
+		if bulk {
+			if r, err := c.UndoBulk(t.Context(), e, nil); err == nil || r.Done > 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			wantList(t, s, "orders", "a")
+			continue
+		}
+		if r := c.Undo(t.Context(), e); r.Count(queue.Done) != 1 || r.Count(queue.Refused) != 1 {
+			t.Errorf("done %d, refused %d: %v", r.Count(queue.Done), r.Count(queue.Refused), r.Err())
+		}
+		if n := s.Client.LLen(t.Context(), "orders").Val(); n != 3 { // a twice, and the one that was surely freed
+			t.Errorf("%d messages", n)
+		}
+	}
+}
+
+// What is refused before it is asked for leaves no gap in the journal.
+func TestNumbersHaveNoGap(t *testing.T) {
+	s := queuetest.Redis(t)
+	c, j := open(t, s)
+	push(t, s, "orders", "a")
+	push(t, s, "orders:dead", "b", "c")
+	q := orders()
+	ms := append(peek(t, c, q, queue.Ready), peek(t, c, q, queue.Dead)...)
+	r := c.Redrive(t.Context(), q, ms, queue.RedriveOptions{ToKey: "orders"})
+	if r.Count(queue.Refused) != 1 || r.Count(queue.Done) != 2 {
+		t.Fatalf("%+v", r.Results)
+	}
+	if e := entry(t, j, r.Entry); e.Lost != 0 || len(e.Items) != 2 || e.Items[0].Seq != 0 {
+		t.Errorf("lost %d of %+v", e.Lost, e.Items)
+	}
+}

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -333,5 +334,23 @@ func TestTemporaryFilesGo(t *testing.T) {
 	j.background.Wait()
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Errorf("it is still there: %v", err)
+	}
+}
+
+// BenchmarkIndexing reads operations on one message each.
+func BenchmarkIndexing(b *testing.B) {
+	var text []byte
+	for i := range 50_000 {
+		id := fmt.Sprintf("E%010d", i)
+		text, _ = intent(id, 0, "payload").AppendJSON(text)
+		text = append(text, '\n')
+		text, _ = queue.Record{Kind: queue.Answered, Entry: id, Outcome: queue.Done}.AppendJSON(text)
+		text = append(text, '\n')
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if err := scanLines(bytes.NewReader(text), newIndexing(io.Discard, 0).add); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -1,33 +1,56 @@
-// Package journal keeps the undo journal in a file: what redq is about to change
+// Package journal keeps the undo journal in files: what redq is about to change
 // on a server is in it, and on the disk, before the server is asked. It knows the
-// file and its records; what an undo does to a server is package queue's business.
+// files and their records; what an undo does to a server is package queue's business.
 //
 // # Format
 //
-// The file is JSON lines, only ever appended to. A line is one [queue.Record], in
+// The journal is JSON lines, only ever appended to. A line is one [queue.Record], in
 // redq's own form:
 //
 //	kind         intent (about to be asked), outcome (what the server said), undo
 //	             (an undo is about to be asked), undone (what the server said to it)
 //	entry        id of the operation; its lines share it
-//	seq          number of the message in the operation from 0; negative for the
-//	             private key of a purge
+//	seq          number of the message in the operation from 0, of the first one of a
+//	             batch; negative for the private key of a purge
 //	time         RFC 3339, the clock of the machine redq ran on
 //	server       host:port/db, never a password
 //	queue        its name
 //	op           delete, redrive, reschedule, edit, purge
+//	n            messages of a batch, which is one step of a bulk operation
+//	count        how many of a batch an undo has brought back
 //	place, key   where the message lay
 //	index, len   its position from the head and the length of the key
 //	score        its score, as the server printed it
 //	payload      its bytes
 //	to_place, to_key, to_score, end, new_payload
 //	             where it went, or what it became
+//	prints, at, scores, to_scores, payloads
+//	             of each message of a batch: 16 bytes of its SHA-1 (all of them in one
+//	             base64), its position, its score before and after, its bytes
 //	outcome      done, gone, refused, unknown (kinds outcome and undone)
 //
-// queue, key, payload, to_key and new_payload are bytes: a JSON string when they
+// queue, key, payload, to_key, new_payload and payloads are bytes: a JSON string when they
 // are valid UTF-8, else {"b64":"…"}. Fields that are empty are left out, fields that
 // are unknown are skipped. A line that does not end as a JSON object was
 // torn by a crash; it is skipped, and the next record starts on a line of its own.
+//
+// # Files
+//
+// A journal at journal.jsonl has these, all of them mode 0600:
+//
+//	journal.jsonl             the active segment: records are appended to it
+//	journal-000001.jsonl …    sealed segments, in their order: nothing is written to them. The active
+//	                          one is renamed when it is full. The oldest are removed to make room
+//	journal-000001.idx …      what each sealed segment says of each entry, so that lists and
+//	                          loads need not read it. Made from the segment when it is not there,
+//	                          damaged, or of another size or time; it may be removed at any time
+//	journal.jsonl.hold-*      the entries that a process is at work on, and that no other may drop
+//	journal.jsonl.lock        locked by the process that is undoing
+//
+// Whoever writes locks the active segment with flock, and finds under the lock whether the file is still
+// the one at the path; a journal of one file alone, as it was before there were segments, is an active
+// segment. The records of one operation may lie in several segments. When the oldest
+// of these was dropped, the number of the first message that is left tells how many are lost.
 package journal
 
 import (
@@ -54,7 +77,8 @@ var (
 	// this one, holds the lock.
 	ErrUndoing = errors.New("another redq is undoing")
 
-	// ErrFull is returned by Append when the file would grow beyond Options.MaxBytes.
+	// ErrFull is returned by Append when the journal would grow beyond Options.MaxBytes, and what
+	// is oldest in it belongs to operations that are under way.
 	ErrFull = errors.New("the undo journal is full")
 
 	// ErrBusy is returned when another process holds the file for long: it was

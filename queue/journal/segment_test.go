@@ -57,7 +57,7 @@ func history(random *rand.Rand, operations int) [][]queue.Record {
 	type going struct {
 		id               string
 		bulk             bool
-		seq, steps, back int
+		seq, steps int
 		asked            []int // seqs that wait for an answer or an undo
 	}
 	var all [][]queue.Record
