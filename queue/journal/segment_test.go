@@ -55,10 +55,10 @@ func removal(entry string, seq, n int) queue.Record {
 // history returns appends of many operations that overlap, some of them cut short, undone, or both.
 func history(random *rand.Rand, operations int) [][]queue.Record {
 	type going struct {
-		id               string
-		bulk             bool
+		id         string
+		bulk       bool
 		seq, steps int
-		asked            []int // seqs that wait for an answer or an undo
+		asked      []int // seqs that wait for an answer or an undo
 	}
 	var all [][]queue.Record
 	var now []*going
