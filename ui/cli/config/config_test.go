@@ -140,3 +140,18 @@ func TestPath(t *testing.T) {
 		t.Errorf("Path = %q, want %q", got, want)
 	}
 }
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "1": 1, "500MB": 500_000_000, "2GiB": 2 << 30, "1G": 1_000_000_000, "1.5 kb": 1500, "64m": 64_000_000,
+	} {
+		if got, err := ParseSize(text); err != nil || got.Bytes != want || !got.Given {
+			t.Errorf("%q: %+v, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "MB", "-1", "1e9", "12 parsecs", "9EiB", "99999999999999999999"} {
+		if got, err := ParseSize(text); err == nil {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
