@@ -33,8 +33,10 @@ func run() int {
 
 // dashboard shows a session until somebody leaves it.
 func dashboard(ctx context.Context, s cli.Session, keys *keyboard) error {
+	live := model.NewLive(s.Client, s.Journal, layout.Options{Match: s.Match, Named: s.Queues})
+	live.Home, _ = os.UserHomeDir() // without one ~/ is a name like any other
 	cfg := model.Config{
-		Backend:  model.NewLive(s.Client, s.Journal, layout.Options{Match: s.Match, Named: s.Queues}),
+		Backend:  live,
 		Stage:    s.Stage,
 		Address:  s.Client.Address(),
 		Profile:  s.Title,

@@ -16,6 +16,10 @@ var errNoJournal = errors.New("no undo journal is kept")
 
 // Live is the Backend on a server.
 type Live struct {
+	// Home is the user's own directory, which ~/ stands for in the name of a file; "" leaves
+	// that as it is.
+	Home string
+
 	*queue.Client                  // reads and writes
 	sampler       *queue.Sampler   // remembers what it saw, for ages
 	journal       *journal.Journal // nil: nothing can be undone

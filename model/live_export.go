@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,14 +16,10 @@ import (
 var errThere = errors.New("that file is there already: f replaces it")
 
 // create begins the file of an export.
-func (w ExportWork) create() (*transfer.File, error) {
+func (l *Live) create(w ExportWork) (*transfer.File, error) {
 	path := w.Path
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, err
-		}
-		path = filepath.Join(home, rest)
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && l.Home != "" {
+		path = filepath.Join(l.Home, rest)
 	}
 	file, err := transfer.Create(path, w.Replace)
 	if errors.Is(err, fs.ErrExist) {

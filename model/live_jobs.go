@@ -52,7 +52,7 @@ func (l *Live) StartJob(w Work) (int, error) {
 	}
 	do := l.doing(j, w)
 	if e, ok := w.(ExportWork); ok {
-		file, err := e.create()
+		file, err := l.create(e)
 		if err != nil {
 			cancel()
 			return 0, err
