@@ -196,32 +196,31 @@ func (s *Set) take(part *setPart, m Message) {
 // whether the place has moved between them.
 const overlap = 64
 
-// selectKey walks one key. While a page is looked at the next one is read.
+// selectKey walks one key. While a page is looked at the next two are read, for as long as
+// nobody moves the place.
 func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOptions) error {
 	part := &setPart{side: s}
 	set.parts = append(set.parts, part)
-	read := func(from int64, n, chunk int) <-chan spanRead {
-		answer := make(chan spanRead, 1)
-		go func() {
-			sp, err := c.readSpanBy(ctx, s, from, n, largePayload, chunk)
-			answer <- spanRead{sp, err}
-		}()
-		return answer
-	}
+	r := spanReader{read: func(from int64, n, chunk int) (span, error) {
+		return c.readSpanBy(ctx, s, from, n, largePayload, chunk)
+	}}
+	defer r.end()
 	foresee := true
 	var last []spanned
-	for page := read(0, stepMessages, 1); page != nil; {
-		got := <-page
-		if page = nil; got.err != nil {
-			return got.err
-		}
-		sp := got.span
-		at := sp.from + int64(len(sp.all))
-		if at < sp.total && (o.Limit == 0 || o.Match != nil || int64(len(part.prints)+len(sp.all)) < o.Limit) {
-			page = read(at-int64(min(overlap, len(sp.all))), stepMessages+overlap, sp.chunk())
+	for r.begin(); r.reading(); {
+		sp, err := r.next()
+		if err != nil {
+			return err
 		}
 		fresh, moved := behind(last, sp.all)
+		if moved && r.again() {
+			continue
+		}
 		foresee = foresee && !moved
+		at := sp.from + int64(len(sp.all))
+		if at < sp.total && (o.Limit == 0 || o.Match != nil || int64(len(part.prints)+len(sp.all)) < o.Limit) {
+			r.follow(sp)
+		}
 		if o.Match == nil {
 			set.Looked += int64(len(fresh))
 			if o.Limit > 0 {
@@ -229,21 +228,18 @@ func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOption
 			}
 			part.expect(sp.total, o.Limit)
 		}
-		err := c.include(ctx, set, part, fresh, sp, o)
+		err = c.include(ctx, set, part, fresh, sp, o)
 		if o.Match == nil && len(fresh) > 0 {
 			part.steps = append(part.steps, foreseenStep(fresh, sp.total, set.mark))
 		}
 		if o.Progress != nil {
 			o.Progress(set.Looked, set.Count)
 		}
-		if err != nil || o.Limit > 0 && int64(len(part.prints)) >= o.Limit || len(fresh) == 0 {
-			if page != nil {
-				<-page
-			}
-			page = nil
-		}
 		if err != nil {
 			return err
+		}
+		if o.Limit > 0 && int64(len(part.prints)) >= o.Limit || len(fresh) == 0 {
+			break
 		}
 		last = sp.all[max(0, len(sp.all)-overlap):]
 	}
@@ -252,6 +248,78 @@ func (c *Client) selectKey(ctx context.Context, set *Set, s side, o SelectOption
 		part.steps = nil
 	}
 	return nil
+}
+
+// spanReader reads pages ahead of those that are looked at.
+type spanReader struct {
+	read  func(from int64, n, chunk int) (span, error)
+	ahead []pendingSpan
+	now   pendingSpan // that next has returned
+	moves bool        // somebody moves the place: a page is read when the one before it is known
+}
+
+// pendingSpan is a page that is being read.
+type pendingSpan struct {
+	from    int64
+	n       int
+	guessed bool // when it was asked for the page before it was not there
+	answer  <-chan spanRead
+}
+
+func (r *spanReader) ask(from int64, n, chunk int, guessed bool) {
+	answer := make(chan spanRead, 1)
+	go func() {
+		sp, err := r.read(from, n, chunk)
+		answer <- spanRead{sp, err}
+	}()
+	r.ahead = append(r.ahead, pendingSpan{from, n, guessed, answer})
+}
+
+func (r *spanReader) begin()        { r.ask(0, stepMessages, 1, false) }
+func (r *spanReader) reading() bool { return len(r.ahead) > 0 }
+
+// next waits for the next page.
+func (r *spanReader) next() (span, error) {
+	r.now, r.ahead = r.ahead[0], r.ahead[1:]
+	got := <-r.now.answer
+	return got.span, got.err
+}
+
+// follow has the pages behind one read. Where messages are large nobody knows how many a page
+// will have, so that only the next one is.
+func (r *spanReader) follow(sp span) {
+	if len(sp.all) < r.now.n {
+		r.end()
+	}
+	at := sp.from + int64(len(sp.all))
+	if len(r.ahead) == 0 {
+		r.ask(at-int64(min(overlap, len(sp.all))), stepMessages+overlap, sp.chunk(), false)
+	}
+	next := r.ahead[len(r.ahead)-1]
+	end := next.from + int64(next.n)
+	if !r.moves && len(r.ahead) < 2 && sp.chunk() > 1 && end < sp.total {
+		r.ask(end-overlap, stepMessages+overlap, sp.chunk(), true)
+	}
+}
+
+// again reads the present page once more, if it was asked for before the one in front of it was
+// there: the server may have answered them in the other order.
+func (r *spanReader) again() bool {
+	r.moves = true
+	r.end()
+	if !r.now.guessed {
+		return false
+	}
+	r.ask(r.now.from, r.now.n, 1, false)
+	return true
+}
+
+// end waits for what nobody wants any more.
+func (r *spanReader) end() {
+	for _, p := range r.ahead {
+		<-p.answer
+	}
+	r.ahead = nil
 }
 
 // spanRead is a page that was read beside other work.

@@ -87,9 +87,13 @@ func (c *Client) readSpanBy(ctx context.Context, s side, from int64, n int, larg
 	payloads, scores := arrayAt(cl.reply, 2), arrayAt(cl.reply, 3)
 	sp := span{from: from, total: cl.num(1), all: make([]spanned, len(payloads))}
 	for i := range payloads {
-		text := textAt(payloads, i)
-		sp.all[i] = spanned{payload: []byte(text), size: int64(len(text)), score: Score(textAt(scores, i))}
-		sp.bytes += int64(len(text))
+		sp.bytes += int64(len(textAt(payloads, i)))
+	}
+	bytes := make([]byte, 0, sp.bytes) // of all, which is one piece less a message
+	for i := range payloads {
+		start := len(bytes)
+		bytes = append(bytes, textAt(payloads, i)...)
+		sp.all[i] = spanned{payload: bytes[start:len(bytes):len(bytes)], size: int64(len(bytes) - start), score: Score(textAt(scores, i))}
 	}
 	big := arrayAt(cl.reply, 4)
 	for i := 0; i+2 < len(big); i += 3 {
