@@ -46,6 +46,9 @@ func TestDocumentLinesFitAndLoseNothing(t *testing.T) {
 
 // Scrolling up and down by any steps shows the same lines as reading from the start.
 func TestScrollingAgreesWithReading(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, text := range documents() {
 		const h = 20

@@ -143,6 +143,9 @@ func TestNamesAreFilteredByText(t *testing.T) {
 
 // Of a million matches some are kept, and the others counted.
 func TestMatchesKeptAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	d, f := onBackup(t, numbered("m", 25_000))
 	f.stride = 997
 	d.filtered("m")
@@ -159,6 +162,9 @@ func TestMatchesKeptAreBounded(t *testing.T) {
 }
 
 func TestBytesKeptAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	payloads := make([]string, 1500)
 	for i := range payloads {
 		payloads[i] = fmt.Sprintf("%d%s", i, strings.Repeat("x", 40<<10))

@@ -206,6 +206,7 @@ func TestSelectFewOfSeveralLists(t *testing.T) {
 // The oldest few go to the front in their order, so that the oldest of them runs next; a set
 // of marked messages is cut to its oldest too.
 func TestFewGoToTheFrontInOrder(t *testing.T) {
+	t.Parallel()
 	s, c, log := bulkRig(t)
 	q := queue.Named("q")
 	all := numbered(0, 2500) // the last one is the oldest

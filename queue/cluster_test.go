@@ -84,6 +84,9 @@ func TestKeysInSeveralSlotsAreShownAndNotRepaired(t *testing.T) {
 
 // The slots of keys, against the server's own.
 func TestSlots(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	nodes := queuetest.Cluster(t, 1)
 	c, _ := open(t, nodes[0], func(o *queue.Options) { o.URL, o.Cluster = nodes[0].Addr, true })
 	for _, pair := range [][2]string{{"{a}:x", "{a}:y"}, {"x", "{x}:backup"}, {"{}a", "{}a"}, {"foo{{bar}}", "{{bar}"}} {

@@ -229,6 +229,7 @@ func TestOperatorUntilKilled(t *testing.T) {
 }
 
 func TestKillAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	const total, rounds = 120, 15
 	s := queuetest.Redis(t)
 	file := filepath.Join(t.TempDir(), "journal.jsonl")

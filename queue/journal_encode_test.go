@@ -143,6 +143,10 @@ func full(payloads ...[]byte) Record {
 }
 
 func TestAppendJSON(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	var payloads [][]byte
 	for _, p := range hostile.Payloads() {
 		payloads = append(payloads, p.Bytes)

@@ -130,6 +130,9 @@ func TestPeekKeepsBytes(t *testing.T) {
 
 func TestPeekCutsLargePayloadsOnTheServer(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const size = 20 << 20
 	s := queuetest.Redis(t)
 	big := make([]byte, size)

@@ -213,6 +213,9 @@ func TestWrongTypeLosesNothing(t *testing.T) {
 
 func TestPayloadsAreMovedByteExact(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		for _, h := range hostile.Payloads() {
 			t.Run(h.Name, func(t *testing.T) {

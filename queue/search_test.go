@@ -21,6 +21,9 @@ func endsWith(suffix string) func(queue.Message) (bool, error) {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		rpush(t, s, "orders", numbered(0, 1800)...)
 		rpush(t, s, "orders:backup:1", "a7", "b", "c7")

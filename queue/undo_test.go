@@ -163,6 +163,7 @@ func TestUndoOnAnotherServerIsRefused(t *testing.T) {
 }
 
 func TestPurgeTakesTheSnapshotAndUndoBringsItBack(t *testing.T) {
+	t.Parallel()
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		c, j := open(t, s)
 		q := orders()

@@ -41,6 +41,10 @@ func payloadsOf(ms []queue.Message) []string {
 }
 
 func TestWalkMeetsAllOldestFirst(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	const n = 4321
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		want := numbered(0, n)
@@ -85,6 +89,10 @@ func TestWalkMeetsAllOldestFirst(t *testing.T) {
 
 // Large payloads come whole, between small ones, and each once.
 func TestWalkOfLargePayloads(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	s := queuetest.Redis(t)
 	for name, c := range restricted(t, s) {
 		t.Run(name, func(t *testing.T) {
@@ -148,6 +156,7 @@ func TestWalkWhileOthersWork(t *testing.T) {
 }
 
 func TestWalkOfASortedSetThatMoves(t *testing.T) {
+	t.Parallel()
 	const n = 5000
 	s, c, _ := bulkRig(t)
 	ctx := t.Context()

@@ -292,6 +292,9 @@ func TestSegmentsAreNotReadAgain(t *testing.T) {
 
 // A file has as many tables as its size asks for; they say together what it says.
 func TestManyTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	j := testJournal(t, Options{})
 	filler := strings.Repeat("f", 100_000)
 	const n = 300

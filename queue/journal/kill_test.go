@@ -17,7 +17,11 @@ import (
 // kill -9 at any moment of appending, sealing and indexing: every record whose Append has
 // returned is in the journal, and all of it can be read, also while another process goes on.
 func TestKilledWhileSealing(t *testing.T) {
-	const rounds, size, segment = 50, 3000, 20_000
+	rounds := 50
+	if testing.Short() {
+		rounds = 8
+	}
+	const size, segment = 3000, 20_000
 	path := temp(t)
 	segmented := fmt.Sprintf("%s=%d", envMost, segment)
 	start := func(name string) (want func() []string, kill func()) {

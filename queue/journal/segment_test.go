@@ -157,6 +157,9 @@ func steps(t testing.TB, e queue.Entry) []queue.Item {
 // However the records are spread over segments, and whether there were indexes or not, they
 // say the same as in one file.
 func TestSegmentsSayWhatOneFileSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))

@@ -205,7 +205,10 @@ func TestImportGoesOn(t *testing.T) {
 
 // Connections are cut all the time, with the answers of what has happened.
 func TestImportOverABadConnection(t *testing.T) {
-	const n = 30_000
+	n := 30_000
+	if testing.Short() {
+		n = 5000
+	}
 	s := queuetest.Redis(t)
 	p := queuetest.NewProxy(t, s.Addr)
 	c := open(t, p.URL)

@@ -150,6 +150,9 @@ func export(t testing.TB, c *queue.Client, q queue.Queue, o transfer.Options) (t
 
 // What was exported is the same after an import, byte for byte, in each place.
 func TestRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	queuetest.Each(t, func(t *testing.T, s *queuetest.Server) {
 		for _, push := range []queue.End{queue.Left, queue.Right} {
 			for _, guessed := range []queue.Guess{0, queue.GuessedPush | queue.GuessedKeys} {
@@ -192,6 +195,9 @@ func TestRoundTrip(t *testing.T) {
 
 // A payload of 20 MB goes both ways, as text and as bytes.
 func TestRoundTripOfLargePayloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and of one goroutine")
+	}
 	s := queuetest.Redis(t)
 	c := open(t, s.URL)
 	q := queue.Named("q")
