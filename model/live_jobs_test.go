@@ -122,7 +122,7 @@ func TestJobOnAServer(t *testing.T) {
 		}
 		for _, e := range all {
 			id = started(t, l, UndoWork{e})
-			if n = reaches(t, l, id, hasEnded); n.Err != nil || n.Report.Done != int64(e.Undoable) {
+			if n = reaches(t, l, id, hasEnded); n.Err != nil || n.Report.Done != int64(e.Total) {
 				t.Fatalf("undo of %+v: %+v", e, n)
 			}
 		}

@@ -130,8 +130,8 @@ type Entry struct {
 type Batches interface {
 	// Len returns how many there are.
 	Len() int
-	// Messages returns how many messages they have in all, and of how many an undo
-	// could still change anything.
+	// Messages returns how many messages those have that were not refused, and of how many an
+	// undo could still change anything.
 	Messages() (all, undoable int64)
 	// Step reads one: its record, with Batch, and what became of it.
 	Step(i int) (Item, error)

@@ -81,6 +81,9 @@ func (b *batches) Len() int { return len(b.steps) }
 // Messages implements queue.Batches.
 func (b *batches) Messages() (all, undoable int64) {
 	for _, it := range b.steps {
+		if it.item().Outcome == queue.Refused { // asked for again, under another number
+			continue
+		}
 		all += int64(it.n)
 		if it.item().Undoable() {
 			undoable += int64(it.n)

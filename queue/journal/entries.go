@@ -21,7 +21,7 @@ type Summary struct {
 	Server string
 	Queue  string
 	Keys   []string // the keys it took messages from, in order of appearance
-	Total  int      // messages that the journal holds
+	Total  int      // messages that the journal holds, without those that were refused
 	// Undoable is how many of the messages could still be put back. For a purge
 	// that died before it wrote any down, it is the private keys that hold them.
 	Undoable int

@@ -119,11 +119,14 @@ func (rs *runs) cutBefore(seq int32) run {
 	return rs.cut(int32(min(int64(r.count), below)))
 }
 
-// messages counts the messages, and those of which an undo could change anything. Where
+// messages counts the messages that were not refused, and those of which an undo could change anything. Where
 // there are none, it is the private keys of a purge.
 func (rs runs) messages() (all, undoable int) {
 	keys := 0
 	for _, r := range rs {
+		if outcomes()[r.outcome] == queue.Refused { // a step of a bulk operation is asked for again, under another number
+			continue
+		}
 		n := int(r.n) * int(r.count)
 		switch {
 		case r.seq < 0 && r.undoable():
